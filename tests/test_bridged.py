@@ -29,6 +29,7 @@ def standard_promotion() -> Any:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env_id", ENVIRONMENTS)
 def test_gymnasium(env_id: str) -> None:
     env = gymnasium.make(gymnasium_id(env_id))
@@ -67,6 +68,7 @@ def test_brax(env_id: str) -> None:
     assert state.obs.shape == (env.observation_size,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env_id", ENVIRONMENTS)
 def test_rollouts(env_id: str) -> None:
     env, params = envcore.make(env_id)

@@ -1,16 +1,20 @@
 """The tables of the page that says what each line of another library becomes: every piece of code in them runs."""
 
+import contextlib
 import re
 from pathlib import Path
 
 import pytest
+from envcore_gymnax import registration
+from envcore_gymnax.settings import six_values
 from envcore_testing.numerics import numerics
 
 PAGE = (Path(__file__).parents[1] / "tools/site/pages/howto/migrate.md").read_text()
 
 OURS = """
-import envcore, envcore_adapters.brax, envcore_adapters.gymnasium, envcore_gymnax.experimental, gymnasium, jax
-from envcore.wrappers import Batched, FlattenObservation, FrameStack, LogWrapper, NormalizeObservation
+import envcore, envcore_adapters.brax, envcore_adapters.gymnasium, envcore_classic_control.cartpole, envcore_viewer
+import envcore_gymnax.experimental, gymnasium, jax
+from envcore.wrappers import Batched, FlattenObservation, FrameStack, LogWrapper, NormalizeObservation, StickyAction
 env, params = envcore.make("CartPole-v1")
 transition, episode_length, n = envcore.Environment.transition, 100, 4
 """
@@ -20,14 +24,17 @@ obs, state = env.reset(key, params)
 action = env.action_space(params).sample(key)
 obs, state, reward, done, info = env.step(key, state, action, params)
 """
-THEIRS = {
-    "gymnax": """
+GYMNAX = """
 import envcore_gymnax as gymnax, jax
 from envcore_gymnax.environments import environment
-from envcore_gymnax.wrappers import FlattenObservationWrapper, LogWrapper
+from envcore_gymnax.wrappers import FlattenObservationWrapper, LegacyStepAPIWrapper, LogWrapper, StickyActionWrapper
 action, key, step_env = 0, jax.random.key(0), environment.Environment.step_env
 keys = jax.random.split(key, 2)
-""",
+env_id, factory = "Migrated-v0", environment.Environment
+"""
+THEIRS = {
+    "gymnax 0": GYMNAX,
+    "gymnax 1": GYMNAX,
     "Gymnasium": """
 import gymnasium
 from gymnasium.wrappers import FrameStackObservation, NormalizeObservation, RecordEpisodeStatistics
@@ -52,11 +59,20 @@ key, action = jax.random.key(0), 0
 
 
 def rows(library):
-    """The cells of a library's table, without its header: lists of two lists of code."""
-    table = PAGE.partition(f"| {library} | envcore |\n|---|---|\n")[2].partition("\n\n")[0]
-    lines = table.splitlines()
-    assert len(lines) > 5
-    return [[re.findall(r"`([^`]+)`", cell) for cell in line.strip("|").split(" | ")] for line in lines]
+    """What the rows of a library's tables say, without their headers: what a line was and what it becomes, as code."""
+    found = []
+    for header, lines in re.findall(
+        r"^\|([^\n]*) envcore \|\n\|[-|]+\|\n(.*?)\n\n", f"{PAGE}\n\n", re.DOTALL | re.MULTILINE
+    ):
+        libraries = [name.strip() for name in header.strip("|").split("|")]
+        if library not in libraries:
+            continue
+        for line in lines.splitlines():
+            cells = [re.findall(r"`([^`]+)`", cell) for cell in line.strip("|").split(" |")]
+            was = cells[libraries.index(library)] or cells[0]  # an empty cell is that of the release before
+            found.append((was, cells[-1]))
+    assert len(found) > 5
+    return found
 
 
 @pytest.mark.parametrize("library", THEIRS)
@@ -71,10 +87,13 @@ def test_what_it_becomes(library):
 
 
 @pytest.mark.parametrize("library", THEIRS)
-def test_what_it_was(library):
+def test_what_it_was(library, monkeypatch):
+    monkeypatch.setattr(registration, "_registry", {})
+    monkeypatch.setattr(registration, "registered_envs", list(registration.registered_envs))
     names = {"__name__": "reader"}
     exec(THEIRS[library], names)
-    for pieces, _ in rows(library):
-        for piece in pieces:
-            with numerics():  # as a reader's JAX
-                exec(piece, names)
+    with six_values() if library == "gymnax 1" else contextlib.nullcontext():
+        for pieces, _ in rows(library):
+            for piece in pieces:
+                with numerics():  # as a reader's JAX
+                    exec(piece, names)

@@ -30,13 +30,15 @@ COLUMNS = ("before", "action", "draws", "after", "reward", "end")
 
 
 def rules(*rows: tuple[Any, ...], columns: tuple[str, ...] = COLUMNS) -> pytest.MarkDecorator:
-    """Parametrizes a test by rows of: the rule in words, state before, action, draws, state after, reward, end.
+    """Parametrizes a quick test by rows of: the rule in words, state before, action, draws, state after, reward, end.
 
     Args:
       *rows: the rule in words, then a value for each column.
       columns: the arguments of the test.
     """
-    return pytest.mark.parametrize(columns, [pytest.param(*row[1:], id=row[0]) for row in rows])
+    return pytest.mark.parametrize(
+        columns, [pytest.param(*row[1:], id=row[0], marks=pytest.mark.quick) for row in rows]
+    )
 
 
 def check_rule(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import re
 import sys
@@ -202,6 +203,7 @@ def test_a_version_that_does_not_run_ends_the_comparison(workloads: Any, checkou
         versions.compare(checkout, "CartPole-v1", 8, 10, ["envcore"], repeats=1, compiles=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variant", "reading"), [("envcore rollout", "float32"), ("envcore + MLP", "network")])
 def test_a_program_on_all_devices_does_the_same(workloads: Any, variant: str, reading: str) -> None:
     whole = jax.jit(workloads.VARIANTS[variant]("CartPole-v1", 8, NUM_STEPS, reading))(KEY)
@@ -226,6 +228,7 @@ def gpu(workloads: Any) -> Any:
     return importlib.import_module("gpu")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [{"unroll": 4}, {"is_packed": True}, {"boundary": True}, {"boundary": False}, {"unroll": 3, "is_packed": True}],
@@ -247,6 +250,17 @@ def test_a_row_of_the_table_for_gpus(gpu: Any) -> None:
     header, _, line = gpu.markdown([row], header=True).splitlines()
     assert header.startswith("| id | environments | program | M steps/s | us / iteration | kernels | ms / 1 M steps |")
     assert line.startswith("| CartPole-v1 | 8 | unroll 2 | ")
+
+
+@pytest.mark.slow
+def test_a_fused_rollout_is_a_row_of_its_own(gpu: Any) -> None:
+    case = gpu.Case("Catch-bsuite", 8, gpu.REWARDS, is_fused=True)
+    assert case in {dataclasses.replace(each, num_envs=8) for each in gpu.cases()}
+    ours, theirs = (gpu.program_of(dataclasses.replace(case, is_fused=x), 12)(jax.random.key(1)) for x in (True, False))
+    assert np.array_equal(ours, theirs)
+    assert np.any(ours)
+    line = gpu.markdown([gpu.measure(case, 12)], header=False)
+    assert line.startswith("| Catch-bsuite | 8 | rewards only, fused | ")
 
 
 def test_every_suite_is_measured_at_every_size(gpu: Any) -> None:
@@ -278,3 +292,21 @@ def test_a_bridge_and_its_library_take_turns(workloads: Any, capsys: pytest.Capt
     assert row["ratio"] > 0
     assert "nowhere/Walk is left out: nowhere is not installed" in capsys.readouterr().out
     assert bridges.markdown([row], header=True).splitlines()[-1].startswith("| pgx/2048 | 3 | ")
+
+
+def test_waiting_is_measured_without_and_with_kept_programs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(TOOLS / "benchmark"))
+    waiting = importlib.import_module("waiting")
+    cold = waiting._seconds("envcore", "step", "Catch-bsuite", str(tmp_path))
+    kept = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*-cache")}
+    assert any(name.startswith("jit_step") for name in kept)
+    cached = waiting._seconds("envcore", "step", "Catch-bsuite", str(tmp_path), "--cached")
+    assert 0 < cached < cold
+    assert kept == {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*-cache")}  # nothing was compiled
+    assert waiting._seconds("envcore", "step", "Nothing-v9", str(tmp_path)) is None
+    assert "Nothing-v9" in capfd.readouterr().err
+    seconds = {"step": [1.25, 0.5], "rollout": [2.0, 1.0], "update": [None, None]}
+    row = {"id": "Catch-bsuite", "variant": "envcore", **seconds}
+    assert waiting.markdown([row], header=False) == "| Catch-bsuite | envcore | 1.25 (0.50) | 2.00 (1.00) |  |"

@@ -167,10 +167,15 @@ def test_a_line_of_the_table(programs: Any, monkeypatch: pytest.MonkeyPatch) -> 
 LIGHT_AND_HEAVY = (
     "MountainCar-v0",
     "Acrobot-v1",
+    "CartPole-v1",
     "SimpleBandit-bsuite",
     "DeepSeaStochastic-bsuite",
     "FrozenLake-misc",
+    "MetaMaze-misc",
+    "PointRobot-misc",
     "Pong-misc",
+    "Reacher-misc",
+    "Swimmer-misc",
     "Breakout-MinAtar",
     "Seaquest-MinAtar",
     "WindyGridworld-v0",
@@ -184,6 +189,14 @@ jax.config.update("jax_platforms", "cpu")  # before any other use of JAX
 import programs
 print(json.dumps([programs.measure(env_id, 2048, "envcore", "h100") for env_id in sys.argv[2:]]))
 """
+
+
+def test_the_table_has_the_kernels_and_bytes_of_one_environment() -> None:
+    table = json.loads((TOOLS / "site/data/programs.json").read_text())
+    rows = [row for row in table if (row["num_envs"], row["program"]) == (2048, "envcore")]
+    # Three more than the loop's own, and one more for Swimmer, whose state has arrays of three sizes.
+    assert {row["id"]: row["kernels"] for row in rows if row["kernels"] > 12} == {"Swimmer-misc": 13}
+    assert {row["id"]: row["bytes"] for row in rows if not 16 <= row["bytes"] < 20_000} == {}
 
 
 @pytest.mark.exhaustive

@@ -3,10 +3,11 @@
     uv run python tools/check_wheels                      # all, into dist/
     uv run python tools/check_wheels --out-dir elsewhere
 
-Each wheel is installed into a separate environment, together with envcore's wheel, those of ours that it depends on and
-the third-party versions of uv.lock. There every announced environment is listed, made, reset and stepped. Then
-envcore-cli is added: `envcore list` must show the environments, and each announced command must print its help. Prints
-one line per distribution; the exit status is 1 if any of them fails.
+Each wheel is installed into a separate environment, together with those of ours that it depends on and the third-party
+versions of uv.lock. The core there is the oldest released one that the wheel's bound allows, built from its tag, or
+today's if none is released. There every announced environment is listed, made, reset and stepped. Then envcore-cli is
+added: `envcore list` must show the environments, and each announced command must print its help. Prints one line per
+distribution; the exit status is 1 if any of them fails.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ from pathlib import Path
 from typing import Any
 
 from contents import content_problems
+from cores import CORE, bound_on_core, check_out_oldest
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[2]
-CORE, CLI = "envcore", "envcore-cli"
+CLI = "envcore-cli"
 _EXTRAS = {"envcore-adapters": "[brax,dm-env,gymnasium]"}
 """The extras without which a distribution offers nothing."""
 
@@ -38,15 +41,19 @@ class Distribution:
 
     Attributes:
       name: its name.
+      package: the name of its import package.
       announces: whether it must announce environments or commands: it has an entry point for that.
+      bound: the versions of the core that it says it works with; the core itself has none.
     """
 
     name: str
+    package: str
     announces: bool
+    bound: SpecifierSet | None = None
 
     @property
-    def package(self) -> str:
-        """The name of its import package, which is also the prefix of its sdist and wheel."""
+    def prefix(self) -> str:
+        """The prefix of its sdist and wheel."""
         return self.name.replace("-", "_")
 
 
@@ -61,7 +68,10 @@ def main() -> None:
         build(ROOT, dist)
         with tempfile.TemporaryDirectory() as scratch:
             constraints = export_lock(ROOT, Path(scratch))
-            failures = report(distributions, dist, constraints, Path(scratch))
+            older = check_out_oldest(ROOT, {each.name: each.bound for each in distributions}, Path(scratch))
+            for checkout in {*older.values()}:
+                build(checkout, checkout / "dist")
+            failures = report(distributions, dist, constraints, Path(scratch), older)
     except CommandError as error:
         sys.exit(f"error: {error}")
     if failures:
@@ -72,9 +82,15 @@ def find_distributions(root: Path) -> list[Distribution]:
     """The members of the workspace, the core and the command line first."""
     members = _read_toml(root)["tool"]["uv"]["workspace"]["members"]
     folders = sorted(found.parent for pattern in members for found in root.glob(f"{pattern}/pyproject.toml"))
-    projects = [_read_toml(folder)["project"] for folder in folders]
+    projects = [(folder, _read_toml(folder)["project"]) for folder in folders]
     distributions = [
-        Distribution(project["name"], "envcore.plugins" in project.get("entry-points", {})) for project in projects
+        Distribution(
+            project["name"],
+            next(folder.glob("src/*/__init__.py")).parent.name,
+            "envcore.plugins" in project.get("entry-points", {}),
+            bound_on_core(project),
+        )
+        for folder, project in projects
     ]
     return sorted(distributions, key=lambda each: (each.announces, each.name))
 
@@ -92,12 +108,18 @@ def export_lock(root: Path, scratch: Path) -> Path:
     return path
 
 
-def report(distributions: list[Distribution], dist: Path, constraints: Path, scratch: Path) -> int:
-    """Prints one line per distribution and returns the number of failures."""
+def report(
+    distributions: list[Distribution], dist: Path, constraints: Path, scratch: Path, older: dict[str, Path]
+) -> int:
+    """Prints one line per distribution and returns the number of failures.
+
+    `older` has, by a distribution's name, the built checkout of the release with whose core it is tried.
+    """
 
     def check(distribution: Distribution) -> tuple[str, list[str]]:
+        dist_of_core = older[distribution.name] / "dist" if distribution.name in older else dist
         try:
-            return check_distribution(distribution, dist, constraints, scratch / distribution.name)
+            return check_distribution(distribution, dist, constraints, scratch / distribution.name, dist_of_core)
         except CommandError as error:
             return "", [str(error)]
 
@@ -110,9 +132,11 @@ def report(distributions: list[Distribution], dist: Path, constraints: Path, scr
     return failures
 
 
-def check_distribution(distribution: Distribution, dist: Path, constraints: Path, venv: Path) -> tuple[str, list[str]]:
-    """Returns the findings and the problems for one distribution's wheel."""
-    wheel = next(dist.glob(f"{distribution.package}-*.whl"), None)
+def check_distribution(
+    distribution: Distribution, dist: Path, constraints: Path, venv: Path, dist_of_core: Path
+) -> tuple[str, list[str]]:
+    """Returns the findings and the problems for one distribution's wheel, with the core of a folder of wheels."""
+    wheel = next(dist.glob(f"{distribution.prefix}-*.whl"), None)
     if wheel is None:
         return "", ["its wheel was not built"]
     problems = content_problems(wheel, distribution.package, distribution.announces)
@@ -122,9 +146,12 @@ def check_distribution(distribution: Distribution, dist: Path, constraints: Path
     # uv keeps a wheel of this name from an earlier build.
     fresh = [f"--refresh-package={path.name.partition('-')[0]}" for path in dist.glob("*.whl")]
 
-    def install(*wheels: str | Path) -> None:
-        options = ("--python", python, "--constraints", constraints, "--find-links", dist, *fresh)
-        run("uv", "pip", "install", "--quiet", *options, *wheels, cwd=dist)
+    (core,) = dist_of_core.glob(f"{CORE}-*.whl")
+
+    def install(requirement: str) -> None:
+        links = ("--find-links", dist, "--find-links", dist_of_core)
+        options = ("--python", python, "--constraints", constraints, *links, *fresh)
+        run("uv", "pip", "install", "--quiet", *options, *{requirement, str(core)}, cwd=dist)
 
     def smoke(*options: str) -> str:
         done = subprocess.run(
@@ -139,10 +166,10 @@ def check_distribution(distribution: Distribution, dist: Path, constraints: Path
             problems.append(_last_line(done.stderr))
         return done.stdout.strip()
 
-    install(*{f"{wheel}{_EXTRAS.get(distribution.name, '')}", *map(str, dist.glob(f"{CORE}-*.whl"))})
+    install(f"{wheel}{_EXTRAS.get(distribution.name, '')}")
     found = smoke("--announces") if distribution.announces else smoke()
     if distribution.announces and not problems:
-        install(*dist.glob(f"{CLI.replace('-', '_')}-*.whl"))
+        install(CLI)
         found = "; ".join(filter(None, (found, smoke("--commands"))))
     return found, problems
 

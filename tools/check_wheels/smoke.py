@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import functools
 import importlib
+import importlib.metadata
 import os
 import subprocess
 import sys
@@ -24,6 +25,9 @@ _ANNOUNCES_WHAT_IS_INSTALLED = ("envcore-bridges",)
 """Bridges to libraries, of which none is installed here."""
 
 
+CORE = "envcore"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("distribution")
@@ -38,7 +42,7 @@ def main() -> None:
     elif options.announces:
         print(try_plugin(options.distribution))
     else:
-        others = {"envcore": try_core, "envcore-cli": try_command_line}
+        others = {CORE: try_core, "envcore-cli": try_command_line}
         print(others.get(options.distribution, functools.partial(try_adapter, options.distribution))())
 
 
@@ -66,7 +70,8 @@ def try_command_line() -> str:
 
 def try_adapter(distribution: str) -> str:
     """Everything that it offers can be imported with its requirements alone, or the extras of the libraries."""
-    package = distribution.replace("-", "_")
+    files = importlib.metadata.files(distribution) or []
+    package = next(path.parts[0] for path in files if path.name == "py.typed")
     names: list[str] = []
     for path in [f"{package}.{name}" for name in _ADAPTERS.get(distribution, ())] or [package]:
         module = importlib.import_module(path)

@@ -35,6 +35,7 @@ def _lists(plugin: PluginRecord) -> dict[str, list[str]]:
         "environments": sorted(spec.id for spec in plugin.specs if not spec.family),
         "families": sorted({spec.family for spec in plugin.specs if spec.family}),
         "commands": sorted(command.name for command in plugin.commands),
+        "policies": sorted(policy.name for policy in plugin.policies),
     }
     return {kind: names for kind, names in lists.items() if names}
 

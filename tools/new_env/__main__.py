@@ -66,7 +66,7 @@ def places(suite: Path, env_id: str) -> list[str]:
     return [
         *lines,
         f"Outside of {suite}, the tests look for it in five files:",
-        "  README.md: a row of the table of environments",
+        "  README.md: the row of its suite in the table of environments",
         "  core/src/envcore/index.json: `uv run python tools/index`",
         "  tests/golden/streams.json: `uv run python tests/support/streams.py`",
         f"  tools/site/data/checks.json: `uv run python tools/site/checks.py {env_id}`",
