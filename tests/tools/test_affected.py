@@ -48,6 +48,7 @@ def test_a_small_change_has_few_jobs() -> None:
     of_a_page = ["lock install lint types contracts", "browser tests"]
     assert steps("README.md") == of_a_page
     assert steps("plugins/example/src/a.py") == [*of_a_page, "alone", "wheels"]
+    assert {"lowest", "newest"} <= set(steps("packages/misc/src/a.py")) & set(steps("plugins/cli/src/a.py"))
     assert steps("core/src/envcore/a.py") == [*of_a_page, "alone", "wheels", "lowest", "newest", "clients"]
 
 

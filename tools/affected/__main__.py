@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[2]
 SHARED = (".ci/", ".github/workflows/ci.yml", "conftest.py", "pyproject.toml", "tests/support/", "uv.lock")
 
-ON_OTHER_RELEASES = {"envcore", "envcore-adapters", "envcore-baselines", "envcore-classic-control", "envcore-runs"}
-"""What the steps `lowest` and `newest` of .ci/run test."""
+ON_OTHER_RELEASES = ("core", "packages/", "plugins/adapters", "plugins/baselines", "plugins/cli", "plugins/runs")
+"""Where what the steps `lowest` and `newest` of .ci/run test is."""
 WITH_CLIENTS = {"envcore-adapters", "envcore-bridges", "envcore-gymnax"}
 """What its step `clients` tests."""
 NOT_ON_LOWEST = ("3.14",)
@@ -135,7 +135,7 @@ def jobs_of_a_change(changed: set[str], affected: set[str], found: dict[str, Dis
         alone = " ".join(each.folder for name, each in found.items() if name in changed)
         jobs.append({"python": oldest, "steps": "alone", "tests": alone})
         jobs.append({"python": oldest, "steps": "wheels"})
-    if affected & ON_OTHER_RELEASES:
+    if any(found[name].folder.startswith(ON_OTHER_RELEASES) for name in affected):
         jobs += [{"python": oldest, "steps": "lowest"}, {"python": newest, "steps": "newest"}]
     if affected & WITH_CLIENTS:
         jobs.append({"python": oldest, "steps": "clients"})
