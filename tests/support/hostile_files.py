@@ -21,7 +21,7 @@ from envcore.errors import EnvcoreError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-MUTATIONS = [50, pytest.param(1000, marks=pytest.mark.slow)]
+MUTATIONS = [50, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.long])]
 """How many mutations of a file a test tries."""
 
 _PIECES = [
