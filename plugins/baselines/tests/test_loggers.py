@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,9 +85,10 @@ def test_weights_and_biases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         log(point(100, 1.0))
         log(point(200, 3.0))
     (path,) = tmp_path.glob("wandb/offline-run-*/*.wandb")
-    content = path.read_bytes()
-    for text in (b"algorithm", b"a run", b"return", b"loss"):
-        assert text in content
+    deadline = time.monotonic() + 60  # wandb writes in a process of its own, which may not be at its end
+    while missing := [text for text in (b"algorithm", b"a run", b"return", b"loss") if text not in path.read_bytes()]:
+        assert time.monotonic() < deadline, missing
+        time.sleep(0.05)
 
 
 def test_a_logger_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
