@@ -186,6 +186,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_two_versions_take_turns(workloads: Any, checkout: Path) -> None:
     versions = importlib.import_module("versions")
     (row,) = versions.compare(checkout, "CartPole-v1", 64, 2000, ["envcore"], repeats=3, compiles=1)

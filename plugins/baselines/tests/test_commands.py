@@ -51,6 +51,7 @@ def test_train_and_evaluate(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_video_of_the_first_agent(run: Run, tmp_path: Path) -> None:
     registry.register("CartPole-v1", "envcore_classic_control.cartpole:CartPole")
     out, video = tmp_path / "run", tmp_path / "run.gif"

@@ -116,6 +116,7 @@ def wait_for_shards(folder: Path, num: int, command: Command) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_kills_at_random_moments_change_nothing(whole: Path, tmp_path: Path) -> None:
     folder, moments, kills = tmp_path / "killed", random.Random(1), 0
     while True:
@@ -195,6 +196,7 @@ def test_sigterm_at_random_moments_saves_and_changes_nothing(whole: Path, tmp_pa
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_sigterm_to_any_of_two_processes_saves_what_both_have_collected(whole: Path, tmp_path: Path) -> None:
     two = tmp_path / "two"
     program = SHORT_CHUNKS.format(256 * 16, 1e9)

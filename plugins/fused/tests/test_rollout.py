@@ -79,6 +79,7 @@ def test_every_environment_is_tested():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_images_among_the_params_are_looked_up(tmp_path):
     folder = str(mnist_files.write(tmp_path, mnist_files.random_images()))
     env, params = envcore.make("MNISTBandit-bsuite", folder=folder)

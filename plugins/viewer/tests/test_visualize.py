@@ -43,6 +43,7 @@ def test_a_list_of_states_and_states_with_a_time_axis(states: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_loop_of_gymnax_s_readme(tmp_path: Any) -> None:
     rng, state_seq, reward_seq = KEY, [], []
     _, env_state = ENV.reset(rng, PARAMS)
