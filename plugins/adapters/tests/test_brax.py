@@ -102,6 +102,7 @@ class Odd(type(envcore.make("CartPole-v1")[0])):
 
 
 @pytest.mark.client
+@pytest.mark.long
 def test_braxs_ppo_trains_pendulum(promotion_of_brax, monkeypatch):
     # brax 0.14.2 calls what JAX 0.10 has removed.
     def device_put_replicated(tree, devices):
