@@ -94,10 +94,9 @@ def _update(side: str, env_id: str) -> Any:
         return jax.jit(ppo.update)(jax.jit(ppo.init)(jax.random.key(0)))
 
     import purejaxrl
-    from flax import linen as nn
     from training import gymnax_log
 
-    found = purejaxrl.make(gymnax_log(env), params, NUM_ENVS, NUM_STEPS, 1000, 2.5e-4, nn.tanh)
+    found = purejaxrl.make(gymnax_log(env), params, NUM_ENVS, NUM_STEPS, 1000)
     return jax.jit(found.update)(jax.jit(found.init)(jax.random.PRNGKey(0)), None)
 
 

@@ -28,7 +28,7 @@ def row(found: Row) -> Row:
     return {
         "id": found["env_id"],
         "num_envs": found["num_envs"],
-        "variant": found["label"] + _FUSED * found["is_fused"],
+        "variant": found["program"],
         "reads": "float32",
         "jax": found["jax"],
         "speed": _rounded(found["steps_per_second"] / 1e6),
