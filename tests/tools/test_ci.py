@@ -142,14 +142,42 @@ def test_a_pull_request_runs_only_some_tests(checkout, step):
     assert not all(line.endswith(" packages/suite") for line in everything)
 
 
-def test_only_a_run_of_all_steps_leaves_long_proofs_out(checkout):
-    (checkout.folder / "core").mkdir()
+def test_only_a_run_of_all_steps_leaves_proofs_out(checkout):
     of_one, of_all = (
         [line for line in checkout.run(*steps)[1] if "pytest -m slow" in line] for steps in (("tests",), ())
     )
     assert len(of_one) == len(of_all) == 2
     assert all("-m slow and not long " in line for line in of_all)
     assert not any("long" in line for line in of_one)
+    assert ["--ignore=plugins/bridges" in line for line in of_all + of_one] == [True, False, False, False]
+    libraries = [
+        {line.rpartition("clients/")[2] for line in checkout.run(*steps)[1] if "plugins/bridges/tests/clients/" in line}
+        for steps in (("clients",), ())
+    ]
+    assert libraries == [{"test_gymnax.py", "test_playground.py"}, set()]
+
+
+@pytest.mark.parametrize(
+    ("tests", "rest", "optimized"),
+    [
+        ("", "core plugins tests", "packages plugins/baselines/tests/test_trained.py tests/test_devices.py"),
+        ("core packages/suite", "core", "packages/suite"),
+        ("packages", "", "packages"),
+        ("plugins/runs", "plugins/runs", ""),
+        ("tests/test_devices.py tests/test_params.py", "tests/test_params.py", "tests/test_devices.py"),
+    ],
+)
+def test_each_slow_test_is_run_once(checkout, tests, rest, optimized):
+    """Those of the environments and of trained agents are optimized."""
+    asked = [line for line in checkout.run("tests", TESTS=tests)[1] if "pytest -m slow" in line]
+    found = {"no:unoptimized" in line: line for line in asked}
+    plain, as_users = found.get(False, ""), found.get(True, "")
+    assert len(asked) == len(found)
+    folders = [word for word in plain.partition(" -n ")[2].split()[1:] if not word.startswith("--ignore=")]
+    ignored = [word.removeprefix("--ignore=") for word in plain.split() if word.startswith("--ignore=")]
+    assert folders == rest.split()
+    assert not set(folders) & set(ignored)
+    assert as_users.partition(" no:unoptimized ")[2] == optimized
 
 
 def test_each_distribution_is_tested_alone(checkout):
