@@ -68,6 +68,9 @@ TRAINED = ("CartPole-v1", "Breakout-MinAtar", "Seaquest-MinAtar")
 CLOSER = ("CartPole-v1", "Breakout-MinAtar")
 """Environments whose iterations are looked at more closely."""
 
+COPIED = ("DeepSea-bsuite", "SpaceInvaders-MinAtar")
+"""Environments of whose states XLA copies a part in each iteration, unless the loop has two buffers."""
+
 REWARDS, TRANSITIONS, NETWORK = "rewards only", "transitions stored", "transitions stored, network"
 _COLLECT: dict[str, Callable[[Any], Any]] = {
     REWARDS: lambda step: step.reward,
@@ -139,7 +142,6 @@ def cases(steps: Iterable[int] = STEPS) -> list[Case]:
             ("no command buffers", {"flags": "--xla_gpu_enable_command_buffer="}),
             ("command buffers", {"flags": f"--xla_gpu_enable_command_buffer={_COMMANDS}"}),
             ("command buffers with WHILE", {"flags": f"--xla_gpu_enable_command_buffer={_COMMANDS},WHILE"}),
-            ("double buffering", {"flags": "--xla_gpu_enable_while_loop_double_buffering=true"}),
             *((f"unroll {number}", {"unroll": number}) for number in (2, 4, 8)),
             ("packed carry", {"is_packed": True}),
             ("packed carry, unroll 4", {"is_packed": True, "unroll": 4}),
@@ -148,6 +150,8 @@ def cases(steps: Iterable[int] = STEPS) -> list[Case]:
             ("rbg keys", {"key_type": "rbg"}),
         ]
         found += [dataclasses.replace(case, label=label, **change) for label, change in changes]
+    two_buffers = "--xla_gpu_enable_while_loop_double_buffering=true"
+    found += [Case(env_id, min(steps), "double buffering", flags=two_buffers) for env_id in COPIED]
     return sorted(found, key=lambda case: bool(case.flags))
 
 
