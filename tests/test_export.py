@@ -27,6 +27,7 @@ def test_every_environment_can_be_exported(env_id: str) -> None:
         assert str(again.in_avals) == str(exported.in_avals)
 
 
+@pytest.mark.slow
 def test_a_trained_agent_plays_as_an_exported_program() -> None:
     env, params = envcore.make("CartPole-v1")
     agent = envcore_baselines.load("CartPole-v1")

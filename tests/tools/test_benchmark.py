@@ -295,6 +295,7 @@ def test_a_bridge_and_its_library_take_turns(workloads: Any, capsys: pytest.Capt
     assert bridges.markdown([row], header=True).splitlines()[-1].startswith("| pgx/2048 | 3 | ")
 
 
+@pytest.mark.slow
 def test_waiting_is_measured_without_and_with_kept_programs(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -32,7 +32,13 @@ def logs(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(
-    ("bsuite_id", "action"), [("bandit/3", 4), ("discounting_chain/7", 2), ("deep_sea/0", 1), ("bandit_scale/19", 0)]
+    ("bsuite_id", "action"),
+    [
+        ("bandit/3", 4),
+        ("discounting_chain/7", 2),
+        pytest.param("deep_sea/0", 1, marks=pytest.mark.slow),
+        ("bandit_scale/19", 0),
+    ],
 )
 def test_a_fixed_policys_log_is_bsuites(
     tmp_path: Path, bsuite_id: str, action: int, capsys: pytest.CaptureFixture[str]

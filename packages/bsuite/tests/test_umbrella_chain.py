@@ -78,7 +78,7 @@ def test_games_of_every_length() -> None:
         assert game.done.sum() == 400 // length
 
 
-@pytest.mark.parametrize("number", [31, 100])
+@pytest.mark.parametrize("number", [pytest.param(31, marks=pytest.mark.slow), 100])
 def test_game_with_distractors(number: int) -> None:
     made = lockstep.make("umbrella_distract", n_distractor=number)
     game = lockstep.check_game(made, umbrella_chain(number), at_random, 2000)

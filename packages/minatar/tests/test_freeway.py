@@ -122,7 +122,8 @@ def test_recorded_resets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "ramping", "wins"), [(None, True, 0), (None, False, 0), (climbs, False, 20), (crosses, True, 20)]
+    ("policy", "ramping", "wins"),
+    [pytest.param(None, True, 0, marks=pytest.mark.slow), (None, False, 0), (climbs, False, 20), (crosses, True, 20)],
 )
 def test_lockstep_with_the_original(policy: Any, ramping: bool, wins: int) -> None:
     env = Freeway(use_minimal_action_set=False, difficulty_ramping=ramping)

@@ -117,7 +117,7 @@ def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -
     check_step(game(), state, action, SpaceInvadersDraws(), after, reward, end)
 
 
-@pytest.mark.parametrize("difficulty_ramping", [True, False])
+@pytest.mark.parametrize("difficulty_ramping", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_every_recorded_step(difficulty_ramping: bool) -> None:
     steps = lockstep.recorded("space_invaders", lambda recording: SpaceInvadersDraws())
     lockstep.check(TASK, game(difficulty_ramping), steps)
@@ -131,9 +131,8 @@ def test_recorded_resets() -> None:
     lockstep.check_resets(TASK, "space_invaders", starts)
 
 
-@pytest.mark.parametrize(
-    ("difficulty_ramping", "fastest"), [pytest.param(True, 6, marks=pytest.mark.slow), (False, 12)]
-)
+@pytest.mark.parametrize(("difficulty_ramping", "fastest"), [(True, 6), (False, 12)])
+@pytest.mark.slow
 def test_lockstep_with_the_original(difficulty_ramping: bool, fastest: int) -> None:
     env = game(difficulty_ramping)
 

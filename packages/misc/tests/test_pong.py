@@ -232,9 +232,8 @@ GAMES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("options", "numbers"), [GAMES[0], *(pytest.param(*each, marks=pytest.mark.slow) for each in GAMES[1:])]
-)
+@pytest.mark.parametrize(("options", "numbers"), GAMES)
+@pytest.mark.slow
 def test_episodes_are_those_of_the_rules(options: dict[str, Any], numbers: dict[str, Any]) -> None:
     env, num_envs, steps = Pong(**options), 4, 800
     tolerance = 1e-5 if env.rules == "original" else 0  # of one step with velocities that are not integers

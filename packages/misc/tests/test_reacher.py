@@ -103,7 +103,7 @@ def fields(state: Any) -> list[Any]:
     return [np.asarray(x, np.float64) for x in (state.angles, state.angle_vels, state.goal_xy)]
 
 
-@pytest.mark.parametrize("num_joints", [1, 2, 5])
+@pytest.mark.parametrize("num_joints", [1, 2, pytest.param(5, marks=pytest.mark.slow)])
 def test_episodes_are_the_originals(num_joints: int) -> None:
     start, (actions, states, obs, reward, done, info) = play(Reacher(num_joints), 16, 230)
     angles, velocities, goal = fields(start)

@@ -278,7 +278,7 @@ def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> 
 @pytest.mark.parametrize(
     ("name", "env_id", "steps"),
     [
-        ("ppo", "Catch-bsuite", 20_480),
+        pytest.param("ppo", "Catch-bsuite", 20_480, marks=pytest.mark.slow),
         pytest.param("ppo_rnn", "Catch-bsuite", 20_480, marks=pytest.mark.slow),
         pytest.param("dqn", "Catch-bsuite", 10_000, marks=pytest.mark.slow),
         pytest.param("pqn", "Catch-bsuite", 20_480, marks=pytest.mark.slow),

@@ -71,6 +71,7 @@ def test_a_swept_learner_is_the_learner_with_that_value(name: str, config: Any) 
 
 
 @pytest.mark.usefixtures("run")
+@pytest.mark.slow
 def test_agents_of_a_sweep(tmp_path: Path) -> None:
     sweep = {"learning_rate": [1e-3, 1e-2]}
     found = envcore_baselines.train("ppo", "Counter-v0", seeds=2, seed=3, sweep=sweep, out=tmp_path, **SMALL)

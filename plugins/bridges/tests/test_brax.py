@@ -139,6 +139,7 @@ def test_it_plays_as_brax_does_without_gravity(promotion_of_brax: None) -> None:
     check_lockstep(env, **braxs(theirs), params=params, num_steps=20)
 
 
+@pytest.mark.slow
 def test_metrics_are_info() -> None:
     class Counting(fast.Fast):
         """Observes a mapping, and counts."""
@@ -224,6 +225,7 @@ class Rolling(Env):
         return ""
 
 
+@pytest.mark.slow
 def test_gradients_flow_as_in_brax() -> None:
     env = from_brax(Rolling)
     ball, actions, keys = Rolling(), jnp.full((6, 1), 0.5), jax.random.split(jax.random.key(0), 6)
@@ -265,6 +267,7 @@ def test_pictures() -> None:
 
 
 @pytest.mark.skipif("a_min" in inspect.signature(jnp.clip).parameters, reason="this JAX has what brax calls")
+@pytest.mark.slow
 def test_swimmer_does_not_run(promotion_of_brax: None) -> None:
     swimmer: Any = brax.envs.get_environment("swimmer")
     state = jax.eval_shape(swimmer.reset, jax.random.key(0))

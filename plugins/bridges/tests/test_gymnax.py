@@ -103,7 +103,7 @@ def test_conforms(case: Case) -> None:
     case()
 
 
-@pytest.mark.parametrize("length", [3, 9])
+@pytest.mark.parametrize("length", [3, pytest.param(9, marks=pytest.mark.slow)])
 def test_it_plays_as_the_library_does(length: int) -> None:
     assert check_lockstep(from_gymnax(Walk, length=length), **play(Walk(length))) > 20
 
@@ -140,6 +140,7 @@ def test_six_values_of_a_step() -> None:
         assert (bool(done), bool(info["truncated"]), float(info["discount"])) == (number == 3, number == 3, 1.0)
 
 
+@pytest.mark.slow
 def test_their_time_limit_is_out_of_reach() -> None:
     env = from_gymnax(Walk, length=99)
     params = env.default_params.replace(max_steps_in_episode=NO_TIME_LIMIT)

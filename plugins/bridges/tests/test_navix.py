@@ -93,6 +93,7 @@ def test_the_limit_is_in_params_and_scales_the_penalty() -> None:
     assert same.time_limit == 30  # pyright: ignore[reportAttributeAccessIssue]
 
 
+@pytest.mark.slow
 def test_only_reaching_the_goal_terminates() -> None:
     """At the limit Navix says 1, truncation, and at the goal 2, also where that is at the limit."""
     env, params = envcore.make("navix/Navix-Empty-5x5-v0")

@@ -160,6 +160,7 @@ def test_a_policy_draws_what_it_draws_in_run_rollout(policy):
     assert len(np.unique(ours[1][1])) > 1
 
 
+@pytest.mark.slow
 def test_noise_of_a_box():
     batch, params = _batch("Pendulum-v1", 33)
 

@@ -147,6 +147,7 @@ def test_inside_jit_with_traced_params_and_key_of_either_kind():
         _assert_equal(play(envcore_fused.run_rollout)(key, 9.0), play(run_rollout)(key, 9.0), 1e-3)
 
 
+@pytest.mark.slow
 def test_a_policy_that_refers_to_a_traced_array():
     batch = Batched(envcore.make("Catch-bsuite")[0], 32)
 

@@ -48,7 +48,15 @@ print(json.dumps(found))
 """
 
 
-@pytest.mark.parametrize("env", [Spring(), Deck(), LogWrapper(Counter())], ids=repr)
+@pytest.mark.parametrize(
+    "env",
+    [
+        pytest.param(Spring(), marks=pytest.mark.slow),
+        pytest.param(Deck(), marks=pytest.mark.slow),
+        LogWrapper(Counter()),
+    ],
+    ids=repr,
+)
 def test_exported_programs_do_the_same_without_envcore(env: Environment, tmp_path: Path) -> None:
     check_exported(env, tmp_path, sys.executable)
 

@@ -63,11 +63,12 @@ def test_every_rule_is_one_paragraph() -> None:
 @pytest.mark.parametrize(
     "env",
     [
-        pytest.param(LogWrapper(Batched(toy.Counter(), 3)), marks=pytest.mark.slow),
+        LogWrapper(Batched(toy.Counter(), 3)),
         NoAutoReset(FrameStack(StickyAction(toy.Counter()), 2)),
     ],
     ids=["batched", "without-auto-reset"],
 )
+@pytest.mark.slow
 def test_wrapped_environments_conform(env: Any) -> None:
     results = list(check_rules(env, num_steps=FEW))
     assert [result.error for result in results] == [None] * len(RULES)

@@ -134,7 +134,8 @@ def crowds(original: Any, rng: np.random.Generator) -> int:
     return int(rng.choice([NONE, LEFT, UP, RIGHT, DOWN, FIRE, FIRE]))
 
 
-@pytest.mark.parametrize("ramping", [pytest.param(True, marks=pytest.mark.slow), False])
+@pytest.mark.parametrize("ramping", [True, False])
+@pytest.mark.slow
 def test_lockstep_with_the_original(ramping: bool) -> None:
     policies = (None, hunts, bounces, crowds) if ramping else (hunts,)
     games = [lockstep.played("seaquest", ENVS[ramping], fields, calls, 4000, policy=policy) for policy in policies]

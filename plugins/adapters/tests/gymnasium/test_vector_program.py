@@ -56,6 +56,7 @@ def played(mode, actions, arrays="numpy"):
     return [(obs, None, None, None, {}), *(envs.step(np.array(each)) for each in actions)]
 
 
+@pytest.mark.slow
 def test_next_step():
     """The first copy terminates at once, the second is truncated after two steps."""
     steps = played(AutoresetMode.NEXT_STEP, [(2, 1), (1, 1), (1, 1), (1, 1)])

@@ -75,7 +75,9 @@ def test_rewards_are_divided_by_the_largest_mean_square_of_returns() -> None:
     assert float(falling.largest) == 15**2
 
 
-@pytest.mark.parametrize("steps", [7, 11])  # fewer than the buffer holds, and more
+@pytest.mark.parametrize(
+    "steps", [pytest.param(7, marks=pytest.mark.slow), 11]
+)  # fewer than the buffer holds, and more
 def test_it_learns_from_steps_that_others_follow(steps: int) -> None:
     agent = learner()
     agent_state = played(agent, steps, {4: 0.0, 8: 1.0})
@@ -119,6 +121,7 @@ def test_bonuses_fall_with_the_visits_and_with_the_length_of_episodes() -> None:
     assert set(np.round(np.asarray(batch.bonus), 4).tolist()) == expected
 
 
+@pytest.mark.slow
 def test_the_loss_is_that_of_the_targets() -> None:
     """A network without weights has the value 0."""
     agent = learner(optimism=0.0)
@@ -173,6 +176,7 @@ def test_it_explores_more_as_long_as_the_other_episodes_earn_nothing() -> None:
     assert bool(within.explores) == bool(agent_state.explores)
 
 
+@pytest.mark.slow
 def test_where_nothing_recurs_counts_do_not_matter() -> None:
     agent = learner(optimism=100.0, epsilon=0.0)
     agent_state = played(agent, 6, {})

@@ -51,6 +51,7 @@ def test_the_library_s_params_are_read_and_replaced_like_ours() -> None:
 
 
 @pytest.mark.skipif(jax.__version_info__ >= (0, 11), reason="XLA has the usual emitters alone")
+@pytest.mark.slow
 def test_both_programs_round_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
     # Pong of JAXtari differed in the last bit under `envcore_testing.unoptimized`: what is one product and sum in a
     # fusion of one program may be in two fusions of the other.
@@ -134,6 +135,7 @@ def test_wrappers_that_do_what_is_done_here_are_refused() -> None:
             Picky.make(source)
 
 
+@pytest.mark.slow
 def test_masks_pass_through_wrappers() -> None:
     env = FromTheirs.make(TheirWalk)
     for batch in (LogWrapper(Batched(env, 4)), *([Sharded(env, 4)] if IS_SUPPORTED else [])):

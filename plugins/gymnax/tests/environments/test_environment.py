@@ -42,7 +42,9 @@ def test_five_values_as_gymnax_returns_them(env_id):
     assert env.name == env_id
 
 
-@pytest.mark.parametrize("env_id", ["CartPole-v1", "Catch-bsuite", "Seaquest-MinAtar"])
+@pytest.mark.parametrize(
+    "env_id", ["CartPole-v1", "Catch-bsuite", pytest.param("Seaquest-MinAtar", marks=pytest.mark.slow)]
+)
 def test_rules_are_those_of_envcore(env_id):
     (env, params), (ours, _) = gymnax.make(env_id), envcore.make(env_id)
     key = jax.random.key(3)

@@ -18,6 +18,7 @@ def choose(policy_params, obs, key):
     return (obs @ policy_params > 0).astype(jnp.int32)
 
 
+@pytest.mark.slow
 def test_rollouts():
     manager = RolloutWrapper(choose, env_name="CartPole-v1", env_params={"max_steps_in_episode": 20})
     assert manager.input_shape == (4,)
