@@ -80,7 +80,9 @@ class Categorical:
         return outputs.argmax(-1).astype(jnp.int32)
 
     def log_prob(self, outputs: jax.Array, action: jax.Array) -> jax.Array:
-        return jnp.take_along_axis(nn.log_softmax(outputs), action[..., None], axis=-1)[..., 0]
+        # Not by an index, whose gradient is a scatter.
+        is_taken = np.arange(outputs.shape[-1]) == action[..., None]
+        return jnp.where(is_taken, nn.log_softmax(outputs), 0).sum(-1)
 
     def entropy(self, outputs: jax.Array) -> jax.Array:
         return -(nn.softmax(outputs) * nn.log_softmax(outputs)).sum(-1)
@@ -411,7 +413,7 @@ class PPO:
             minibatch = jax.tree.map(lambda x: x[rows], batch)
             gradients, metrics = jax.grad(loss, has_aux=True)(network, entropy_coefficient, *minibatch)
             updates, optimizer = self._optimizer.update(gradients, optimizer, network)
-            metrics["gradient_norm"] = jnp.sqrt(sum((x**2).sum() for x in jax.tree.leaves(gradients)))
+            metrics["gradient_norm"] = jnp.linalg.norm(ravel_pytree(gradients)[0])  # as the optimizer computes it
             return (optax.apply_updates(network, updates), optimizer), metrics
 
         log_prob = self._distribution.log_prob(outputs, flat.action)
