@@ -14,11 +14,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import envcore
 import gpu
 import jax
+import numpy as np
 import peers
+from envcore_bsuite import mnist_data
 from gpu_compiler import TARGETS, compile_for
 from kernels import iteration_of
 from nothing import Nothing
@@ -46,6 +49,13 @@ _COLUMNS = (
     "id", "environments", "program", "kernels", "starts", "inner loops", "copies", "bytes / environment",
     "temporary MB", "compile s", "us H200, computed", "us H100, computed", "us H100, measured",
 )  # fmt: skip
+
+
+def _blank_images(source: mnist_data.Source) -> mnist_data.Mnist:
+    return mnist_data.Mnist(np.zeros((1_000, 28, 28), np.uint8), np.zeros(1_000, np.uint8))
+
+
+_without_download = mock.patch.object(mnist_data, "load", _blank_images)
 
 
 def _loop(label: str) -> Callable[[str, int], tuple[Any, int]]:
@@ -82,10 +92,10 @@ PROGRAMS: dict[str, Callable[[str, int], tuple[Any, int]]] = {
 
 
 def environments() -> list[str]:
-    """The ids of all environments here, but for those of bridges and those that need data, after `NOTHING`."""
+    """The ids of all environments here, but for those of bridges, after `NOTHING`."""
     for env_id in NOTHING:
         envcore.register(env_id, Nothing, kwargs={"is_continuous": env_id != NOTHING[0]})
-    ours = [each for each in envcore.registry if "/" not in each and not each.startswith(("MNIST", *NOTHING))]
+    ours = [each for each in envcore.registry if "/" not in each and not each.startswith(NOTHING)]
     return [*NOTHING, *ours]
 
 
@@ -96,7 +106,7 @@ def cases(ids: Sequence[str]) -> Iterator[tuple[str, int, str]]:
             for env_id in ids:
                 if "gymnax" in name and not _has_gymnax(env_id):
                     continue
-                if name.startswith("PureJaxRL") and not has("envcore + PPO", env_id):
+                if name.startswith("PureJaxRL") and not _has_ppo(env_id):
                     continue
                 if name == "transitions stored" and env_id not in gpu.KEEPING:
                     continue
@@ -141,6 +151,7 @@ def compile_all(path: Path, ids: Sequence[str], target: str) -> list[Row]:
     return [row if "error" in row else row | _times(row) for row in rows]
 
 
+@_without_download
 def measure(env_id: str, num_envs: int, name: str, target: str) -> Row:
     """Compiles a program and counts what one iteration of its loop does; why not, if it does not compile."""
     row = {"id": env_id, "num_envs": num_envs, "program": name, "target": target, "jax": jax.__version__}
@@ -195,6 +206,11 @@ def _measured() -> dict[tuple[str, int, str], float]:
 
 def _case(row: Row) -> tuple[str, int, str]:
     return row["id"], row["num_envs"], row["program"]
+
+
+@_without_download
+def _has_ppo(env_id: str) -> bool:
+    return has("envcore + PPO", env_id)
 
 
 def _has_gymnax(env_id: str) -> bool:
