@@ -214,4 +214,5 @@ def _has_ppo(env_id: str) -> bool:
 
 
 def _has_gymnax(env_id: str) -> bool:
-    return importlib.util.find_spec("gymnax") is not None and peers.has_gymnax(env_id)
+    """Whether gymnax has it too, and needs no images for it."""
+    return importlib.util.find_spec("gymnax") is not None and peers.has_gymnax(env_id) and "MNIST" not in env_id
