@@ -52,7 +52,8 @@ _COLUMNS = (
 
 
 def _blank_images(source: mnist_data.Source) -> mnist_data.Mnist:
-    return mnist_data.Mnist(np.zeros((1_000, 28, 28), np.uint8), np.zeros(1_000, np.uint8))
+    images = np.zeros((1_000, mnist_data.SIDE, mnist_data.SIDE), np.uint8)
+    return mnist_data.Mnist(images, np.zeros(len(images), np.uint8))
 
 
 _without_download = mock.patch.object(mnist_data, "load", _blank_images)
