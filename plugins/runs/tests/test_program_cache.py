@@ -19,6 +19,7 @@ from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore_runs import program_cache
 from envcore_runs.program_cache import SOUND_SINCE, fingerprint, keep_programs
 from jax._src import compilation_cache as jax_cache
+from jax._src.lib import utils
 
 PROGRAM = """
 import sys
@@ -71,6 +72,7 @@ def run(folder: Path) -> tuple[int, int, str]:
     """How many programs a new process compiles and loads, and its result."""
     command = [sys.executable, "-W", "error:.*compilation cache", "-c", PROGRAM, str(folder)]
     done = subprocess.run(command, cwd=Path(toy.__file__).parent, capture_output=True, text=True, check=True)
+    assert "on the host machine" not in done.stderr
     misses, hits, result = done.stdout.split(" ", 2)
     return int(misses), int(hits), result
 
@@ -201,6 +203,21 @@ def test_only_the_given_folders_have_digests(tmp_path: Path) -> None:
     finally:
         program_cache._checked_folders.discard(str(tmp_path / "ours"))
         jax_cache.get_file_cache = make
+
+
+def test_programs_are_loaded_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    events: list[Any] = []
+    monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "2")
+    monkeypatch.setattr(utils, "absl_set_min_log_level", events.append)
+    monkeypatch.setattr(jax_cache, "get_file_cache", jax_cache.get_file_cache)  # put back at the end
+    monkeypatch.setattr(jax_cache, "get_executable_and_time", lambda: events.append("loaded"))
+    program_cache._check_entries.__wrapped__()
+    monkeypatch.setattr(program_cache, "_checked_folders", set())
+    jax_cache.get_executable_and_time()
+    assert events == ["loaded"]
+    monkeypatch.setattr(program_cache, "_checked_folders", {jax.config.jax_compilation_cache_dir})
+    jax_cache.get_executable_and_time()
+    assert events == ["loaded", 3, "loaded", 2]
 
 
 def test_a_jax_that_works_otherwise_keeps_its_own_entries(monkeypatch: pytest.MonkeyPatch) -> None:

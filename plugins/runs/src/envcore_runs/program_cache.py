@@ -124,11 +124,17 @@ def _digest(key: str, value: bytes) -> bytes:
 
 @functools.cache
 def _check_entries() -> None:
-    """Makes JAX use `_CheckedEntries` in the folders of `use_folder`. It has no public way to do so."""
+    """Makes JAX use `_CheckedEntries` in the folders of `use_folder`, and load them in silence.
+
+    It has no public way to do so.
+    """
     try:
         from jax._src import compilation_cache as entries
+        from jax._src import logging_config
+        from jax._src.lib import utils
 
-        make = entries.get_file_cache
+        make, load = entries.get_file_cache, entries.get_executable_and_time
+        set_level, set_named_level = utils.absl_set_min_log_level, logging_config._set_cpp_min_log_level
     except (ImportError, AttributeError):  # a newer JAX: its own entries, without digests
         return
 
@@ -137,3 +143,17 @@ def _check_entries() -> None:
         return made and (_CheckedEntries(made[0], Path(folder)), folder) if folder in _checked_folders else made
 
     entries.get_file_cache = checked
+
+    def quietly(*args: Any, **kwargs: Any) -> Any:
+        if jax.config.jax_compilation_cache_dir not in _checked_folders:
+            return load(*args, **kwargs)
+        # On some CPUs, XLA calls every program one of another machine, in 2,000 characters, for preferences of its
+        # compiler that it takes for instructions (openxla/xla#44565). These programs are of this machine.
+        set_level(3)
+        try:
+            return load(*args, **kwargs)
+        finally:
+            set_level(int(os.environ.get("TF_CPP_MIN_LOG_LEVEL", "1")))  # which JAX sets to 1
+            set_named_level(jax.config.jax_logging_level)
+
+    entries.get_executable_and_time = quietly
