@@ -300,14 +300,14 @@ def test_waiting_is_measured_without_and_with_kept_programs(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.syspath_prepend(str(TOOLS / "benchmark"))
-    waiting = importlib.import_module("waiting")
-    cold = waiting._seconds("envcore", "step", "Catch-bsuite", str(tmp_path))
+    waiting, processes = map(importlib.import_module, ("waiting", "processes"))
+    cold = processes.last_line(waiting.__file__, "envcore", "step", "Catch-bsuite", str(tmp_path))
     kept = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*-cache")}
     assert any(name.startswith("jit_step") for name in kept)
-    cached = waiting._seconds("envcore", "step", "Catch-bsuite", str(tmp_path), "--cached")
+    cached = processes.last_line(waiting.__file__, "envcore", "step", "Catch-bsuite", str(tmp_path), "--cached")
     assert min(cold, cached) > 0
     assert kept == {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*-cache")}  # nothing was compiled
-    assert waiting._seconds("envcore", "step", "Nothing-v9", str(tmp_path)) is None
+    assert processes.last_line(waiting.__file__, "envcore", "step", "Nothing-v9", str(tmp_path)) is None
     assert "Nothing-v9" in capfd.readouterr().err
     seconds = {"step": [1.25, 0.5], "rollout": [2.0, 1.0], "update": [None, None]}
     row = {"id": "Catch-bsuite", "variant": "envcore", **seconds}

@@ -117,7 +117,8 @@ def main() -> None:
         return
     if args.waiting:
         ids = _ids(args.ids) if args.ids else programs.environments()[len(programs.NOTHING) :]
-        results = waiting.measure_all(ids, lambda row: print(waiting.markdown([row], header=False), flush=True))
+        show = lambda row: print(waiting.markdown([row], header=False), flush=True)  # noqa: E731
+        results = waiting.measure_all(ids, args.compiles, show)
         _write(args.out, results, waiting.markdown)
         return
     if args.gymnasium:

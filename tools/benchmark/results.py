@@ -11,12 +11,12 @@ from __future__ import annotations
 import json
 import math
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import processes
 import report
 
 EPISODES, PARTS, LIMIT = 64, 100, 900.0  # seconds of a CPU after which a program has failed
@@ -176,15 +176,13 @@ PROGRAMS: dict[str, Callable[[Goal], Points]] = {
 
 def measure_all(goals: list[str], on_row: Callable[[dict[str, Any]], None]) -> list[dict[str, Any]]:
     """A row for each goal and program that has settings for it; `on_row` gets each as it comes."""
+    processes.compile_modules()
     rows = []
     for name in goals or GOALS:
         for program in PROGRAMS:
             if program == "envcore pqn" and "pqn" not in GOALS[name].ours:
                 continue
-            done = subprocess.run(
-                [sys.executable, __file__, program, name], stdout=subprocess.PIPE, text=True, check=False
-            )
-            found = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {"seconds": None}
+            found = processes.last_line(__file__, program, name) or {"seconds": None}
             rows.append({"goal": name, "program": program, **found})
             on_row(rows[-1])
     return rows
