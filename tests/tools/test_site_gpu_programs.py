@@ -60,6 +60,19 @@ def test_computed_times_are_beside_measured_ones(programs: Any) -> None:
     assert line.endswith("| 15.7 |  | 40 | 0 | 463 |")
 
 
+def test_updates_of_ppo_are_beside_purejaxrls(programs: Any) -> None:
+    update = {"program": "PPO", "temporary": 3e9, "us_h200": 12_345.0}
+    rows = [FOUND, FOUND | update, FOUND | update | {"num_envs": 65_536}]
+    rows.append(FOUND | update | {"program": "PureJaxRL's PPO", "us_h200": 23_456.0})
+    lines = programs._updates(rows)
+    assert lines[1] == "````{dropdown} PPO, 2,048 environments"
+    assert lines[4] == "| Pong-misc | 3 | 3 |  | 12.3 | 23.5 |  |"
+    assert lines[7:8] + lines[10:11] == [
+        "````{dropdown} PPO, 65,536 environments",
+        "| Pong-misc | 3 |  |  | 12.3 |  |  |",
+    ]
+
+
 def test_the_page_has_every_environment(programs: Any, tmp_path: Path) -> None:
     page = tmp_path / "gpu_programs.md"
     programs.write_page(page, TOOLS / "site/pages/about/gpu_programs.md")
@@ -67,5 +80,7 @@ def test_the_page_has_every_environment(programs: Any, tmp_path: Path) -> None:
     assert "<!--" not in text
     ids = {row["id"] for row in json.loads((TOOLS / "site/data/programs.json").read_text())}
     assert len(ids) >= 33
-    assert all(text.count(f"| {env_id} | ") == 7 for env_id in ids)  # kernels, and two programs of three sizes
+    learners = {env_id for env_id in ids if not env_id.startswith("Nothing")}
+    # Kernels, two programs of three sizes, and PPO in three sizes.
+    assert all(text.count(f"| {env_id} | ") == 7 + 3 * (env_id in learners) for env_id in ids)
     assert programs.computed("Pong-misc", 2048, "envcore") != programs.computed("Pong-misc", 2048, "no program") == ""

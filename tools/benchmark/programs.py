@@ -111,7 +111,7 @@ def cases(ids: Sequence[str]) -> Iterator[tuple[str, int, str]]:
                     continue
                 if name == "transitions stored" and env_id not in gpu.KEEPING:
                     continue
-                if "PPO" in name and (num_envs > _SMALL or env_id in NOTHING):
+                if "PPO" in name and env_id in NOTHING:
                     continue
                 if name == "gymnax" and num_envs in _LONG.get(env_id, ()):
                     continue

@@ -41,7 +41,8 @@ def write_page(path: Path, text: Path) -> None:
     """Writes the page: the text, with tables in the places of its comments."""
     rows = [each for each in _rows("programs") if "error" not in each]
     page = text.read_text()
-    for name, lines in (("kernels", kernels(rows)), ("model", [model(rows, measured())]), ("loops", _loops(rows))):
+    loops = [*_loops(rows), *_updates(rows)]
+    for name, lines in (("kernels", kernels(rows)), ("model", [model(rows, measured())]), ("loops", loops)):
         page = page.replace(f"<!-- {name} -->", "\n".join(lines))
     path.write_text(page)
 
@@ -77,6 +78,23 @@ def _loops(rows: Sequence[Row]) -> list[str]:
             title = f"{_TABLE[name]}, {num_envs:,} environments"
             shown = fused if (name, num_envs) == ("rewards only", min(each["num_envs"] for each in rows)) else {}
             lines += ["", f"````{{dropdown}} {title}", *loop(some, us, shown), "````"]
+    return lines
+
+
+def _updates(rows: Sequence[Row]) -> list[str]:
+    """A table for each number of environments: what an update of PPO takes, of ours and of PureJaxRL's."""
+    lines: list[str] = []
+    found = {(each["num_envs"], each["id"], each["program"]): each for each in rows if "PPO" in each["program"]}
+    for num_envs in sorted({num_envs for num_envs, *_ in found}):
+        lines += ["", f"````{{dropdown}} PPO, {num_envs:,} environments"]
+        programs = [name for name in reversed(_TABLE) if "PPO" in name]
+        lines += table_head(("", *(f"{name}, {unit}" for unit in ("GB", "ms, H200") for name in programs)))
+        for env_id in dict.fromkeys(env_id for number, env_id, _ in found if number == num_envs):
+            some = [found.get((num_envs, env_id, name)) for name in programs]
+            memory = [each and f"{each['temporary'] / 1e9:,.3g}" for each in some]
+            times = [each and f"{each['us_h200'] / 1e3:,.3g}" for each in some]
+            lines.append(line((env_id, *(each or "" for each in memory + times))))
+        lines.append("````")
     return lines
 
 
