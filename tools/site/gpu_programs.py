@@ -91,9 +91,9 @@ def _updates(rows: Sequence[Row]) -> list[str]:
         lines += table_head(("", *(f"{name}, {unit}" for unit in ("GB", "ms, H200") for name in programs)))
         for env_id in dict.fromkeys(env_id for number, env_id, _ in found if number == num_envs):
             some = [found.get((num_envs, env_id, name)) for name in programs]
-            memory = [each and f"{each['temporary'] / 1e9:,.3g}" for each in some]
-            times = [each and f"{each['us_h200'] / 1e3:,.3g}" for each in some]
-            lines.append(line((env_id, *(each or "" for each in memory + times))))
+            memory = [f"{each['temporary'] / 1e9:,.3g}" if each else "" for each in some]
+            times = [f"{each['us_h200'] / 1e3:,.3g}" if each else "" for each in some]
+            lines.append(line((env_id, *memory, *times)))
         lines.append("````")
     return lines
 

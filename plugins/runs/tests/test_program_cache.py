@@ -19,7 +19,7 @@ from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore_runs import program_cache
 from envcore_runs.program_cache import SOUND_SINCE, fingerprint, keep_programs
 from jax._src import compilation_cache as jax_cache
-from jax._src.lib import utils
+from jax._src import logging_config
 
 PROGRAM = """
 import sys
@@ -207,16 +207,18 @@ def test_only_the_given_folders_have_digests(tmp_path: Path) -> None:
 
 def test_programs_are_loaded_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     events: list[Any] = []
+    entries: Any = jax_cache
+    config: Any = jax.config
+    levels: Any = logging_config
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "2")
-    monkeypatch.setattr(utils, "absl_set_min_log_level", events.append)
-    monkeypatch.setattr(jax_cache, "get_file_cache", jax_cache.get_file_cache)  # put back at the end
-    monkeypatch.setattr(jax_cache, "get_executable_and_time", lambda: events.append("loaded"))
-    program_cache._check_entries.__wrapped__()
+    monkeypatch.setattr(levels.utils, "absl_set_min_log_level", events.append)
+    monkeypatch.setattr(entries, "get_executable_and_time", lambda: events.append("loaded"))
+    program_cache._load_in_silence.__wrapped__()
     monkeypatch.setattr(program_cache, "_checked_folders", set())
-    jax_cache.get_executable_and_time()
+    entries.get_executable_and_time()
     assert events == ["loaded"]
-    monkeypatch.setattr(program_cache, "_checked_folders", {jax.config.jax_compilation_cache_dir})
-    jax_cache.get_executable_and_time()
+    monkeypatch.setattr(program_cache, "_checked_folders", {config.jax_compilation_cache_dir})
+    entries.get_executable_and_time()
     assert events == ["loaded", 3, "loaded", 2]
 
 
@@ -224,6 +226,11 @@ def test_a_jax_that_works_otherwise_keeps_its_own_entries(monkeypatch: pytest.Mo
     monkeypatch.delattr(jax_cache, "get_file_cache")
     program_cache._check_entries.__wrapped__()
     assert not hasattr(jax_cache, "get_file_cache")
+    levels: Any = logging_config
+    monkeypatch.delattr(levels.utils, "absl_set_min_log_level")
+    load = jax_cache.get_executable_and_time
+    program_cache._load_in_silence.__wrapped__()
+    assert jax_cache.get_executable_and_time is load
 
 
 def test_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,6 +63,7 @@ def use_folder(path: Path) -> None:
     """Makes JAX store and load all programs in this very folder, which must exist."""
     _checked_folders.add(str(path))
     _check_entries()
+    _load_in_silence()
     for name, value in {**_SETTINGS, "jax_compilation_cache_dir": str(path)}.items():
         jax.config.update(name, value)
     compilation_cache.reset_cache()  # it may have begun with another folder
@@ -124,17 +125,11 @@ def _digest(key: str, value: bytes) -> bytes:
 
 @functools.cache
 def _check_entries() -> None:
-    """Makes JAX use `_CheckedEntries` in the folders of `use_folder`, and load them in silence.
-
-    It has no public way to do so.
-    """
+    """Makes JAX use `_CheckedEntries` in the folders of `use_folder`. It has no public way to do so."""
     try:
         from jax._src import compilation_cache as entries
-        from jax._src import logging_config
-        from jax._src.lib import utils
 
-        make, load = entries.get_file_cache, entries.get_executable_and_time
-        set_level, set_named_level = utils.absl_set_min_log_level, logging_config._set_cpp_min_log_level
+        make = entries.get_file_cache
     except (ImportError, AttributeError):  # a newer JAX: its own entries, without digests
         return
 
@@ -144,16 +139,33 @@ def _check_entries() -> None:
 
     entries.get_file_cache = checked
 
+
+@functools.cache
+def _load_in_silence() -> None:
+    """Keeps XLA from calling the programs in the folders of `use_folder` those of another machine.
+
+    On some CPUs it says so of every program, in 2,000 characters, because of preferences of its compiler that it takes
+    for instructions (openxla/xla#44565).
+    """
+    config: Any = jax.config
+    try:
+        from jax._src import compilation_cache, logging_config
+
+        entries: Any = compilation_cache
+        levels: Any = logging_config
+        load, set_level = entries.get_executable_and_time, levels.utils.absl_set_min_log_level
+        set_named_level = levels._set_cpp_min_log_level
+    except (ImportError, AttributeError):  # another JAX, which says what it says
+        return
+
     def quietly(*args: Any, **kwargs: Any) -> Any:
-        if jax.config.jax_compilation_cache_dir not in _checked_folders:
+        if config.jax_compilation_cache_dir not in _checked_folders:
             return load(*args, **kwargs)
-        # On some CPUs, XLA calls every program one of another machine, in 2,000 characters, for preferences of its
-        # compiler that it takes for instructions (openxla/xla#44565). These programs are of this machine.
         set_level(3)
         try:
             return load(*args, **kwargs)
         finally:
             set_level(int(os.environ.get("TF_CPP_MIN_LOG_LEVEL", "1")))  # which JAX sets to 1
-            set_named_level(jax.config.jax_logging_level)
+            set_named_level(config.jax_logging_level)
 
     entries.get_executable_and_time = quietly
