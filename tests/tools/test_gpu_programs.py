@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import envcore
 import jax
 import pytest
 from envcore_testing.numerics import numerics
@@ -33,6 +34,9 @@ ROW: dict[str, Any] = {
 @pytest.fixture
 def programs(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(TOOLS / "benchmark"))
+    registry: Any = envcore.registry  # other tests find it without the environments that do nothing
+    monkeypatch.setattr(registry, "_local", {**registry._local})
+    monkeypatch.setattr(registry, "_catalogue", None)
     return importlib.import_module("programs")
 
 
@@ -190,6 +194,7 @@ LIGHT_AND_HEAVY = (
 COUNT = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
+import envcore
 import jax
 jax.config.update("jax_platforms", "cpu")  # before any other use of JAX
 import programs
