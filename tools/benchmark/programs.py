@@ -39,8 +39,6 @@ SIZES = tuple(gpu.STEPS)
 
 _MEASURED = Path(__file__).parents[1] / "site/data/gpu.json"
 _SMALL = min(SIZES)
-_LONG = {"Freeway-MinAtar": SIZES[1:], "Seaquest-MinAtar": SIZES[1:]}
-"""Sizes of gymnax's games that are left out: XLA compiles each for minutes."""
 
 _UPDATES = 7
 """Of PPO in a program: no other loop of it runs seven times."""
@@ -112,8 +110,6 @@ def cases(ids: Sequence[str]) -> Iterator[tuple[str, int, str]]:
                 if name == "transitions stored" and env_id not in gpu.KEEPING:
                     continue
                 if "PPO" in name and env_id in NOTHING:
-                    continue
-                if name == "gymnax" and num_envs in _LONG.get(env_id, ()):
                     continue
                 yield env_id, num_envs, name
 
