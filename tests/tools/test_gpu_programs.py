@@ -194,7 +194,6 @@ LIGHT_AND_HEAVY = (
 COUNT = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-import envcore
 import jax
 jax.config.update("jax_platforms", "cpu")  # before any other use of JAX
 import programs
