@@ -205,6 +205,7 @@ def test_only_the_given_folders_have_digests(tmp_path: Path) -> None:
         jax_cache.get_file_cache = make
 
 
+@pytest.mark.skipif(jax.__version_info__ < SOUND_SINCE, reason="this JAX is too old")
 def test_programs_are_loaded_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     events: list[Any] = []
     entries: Any = jax_cache
@@ -226,11 +227,9 @@ def test_a_jax_that_works_otherwise_keeps_its_own_entries(monkeypatch: pytest.Mo
     monkeypatch.delattr(jax_cache, "get_file_cache")
     program_cache._check_entries.__wrapped__()
     assert not hasattr(jax_cache, "get_file_cache")
-    levels: Any = logging_config
-    monkeypatch.delattr(levels.utils, "absl_set_min_log_level")
-    load = jax_cache.get_executable_and_time
+    monkeypatch.delattr(jax_cache, "get_executable_and_time")
     program_cache._load_in_silence.__wrapped__()
-    assert jax_cache.get_executable_and_time is load
+    assert not hasattr(jax_cache, "get_executable_and_time")
 
 
 def test_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
