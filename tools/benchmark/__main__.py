@@ -110,15 +110,12 @@ def main() -> None:
         _write(args.out, results, programs.markdown)
         return
     if args.to_result is not None:
-        results = time_to_result.measure_all(
-            args.to_result, lambda row: print(time_to_result.markdown([row], header=False), flush=True)
-        )
+        results = time_to_result.measure_all(args.to_result, _printer(time_to_result.markdown))
         _write(args.out, results, time_to_result.markdown)
         return
     if args.waiting:
         ids = _ids(args.ids) if args.ids else programs.environments()[len(programs.NOTHING) :]
-        show = lambda row: print(waiting.markdown([row], header=False), flush=True)  # noqa: E731
-        results = waiting.measure_all(ids, args.compiles, show)
+        results = waiting.measure_all(ids, args.compiles, _printer(waiting.markdown))
         _write(args.out, results, waiting.markdown)
         return
     if args.gymnasium:
@@ -163,6 +160,11 @@ def main() -> None:
 def _ids(names: list[str]) -> list[str]:
     """Environments, of suites where these are named; of all without a name."""
     return [env_id for name in names or SUITES for env_id in SUITES.get(name, (name,))]
+
+
+def _printer(markdown: Callable[..., str]) -> Callable[[dict[str, Any]], None]:
+    """Prints each row as it comes."""
+    return lambda row: print(markdown([row], header=False), flush=True)
 
 
 def _write(folder: Path, results: list[dict[str, Any]], markdown: Callable[..., str]) -> None:

@@ -20,7 +20,7 @@ def compile_modules() -> None:
 
 def last_line(path: str, *arguments: str) -> Any:
     """What a Python file prints last, which is JSON; None if it fails."""
-    # It would compile the modules of JAX to bytecode again, for 2 s.
+    # With this variable, every process compiles the modules of JAX again, for 2 s.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     command = [sys.executable, path, *arguments]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)

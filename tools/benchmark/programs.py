@@ -38,7 +38,6 @@ SIZES = tuple(gpu.STEPS)
 """Numbers of environments."""
 
 _MEASURED = Path(__file__).parents[1] / "site/data/gpu.json"
-_SMALL = min(SIZES)
 
 _UPDATES = 7
 """Of PPO in a program: no other loop of it runs seven times."""
@@ -177,7 +176,7 @@ def _times(row: Row) -> Row:
 
 def us_per_start() -> float:
     """The median time of a kernel where little else takes time: measured with the fewest environments on an H100."""
-    rows = [row for row in json.loads(_MEASURED.read_text()) if row["num_envs"] == _SMALL]
+    rows = [row for row in json.loads(_MEASURED.read_text()) if row["num_envs"] == min(SIZES)]
     return statistics.median(row["us"] / row["kernels"] for row in rows if row["variant"] in PROGRAMS)
 
 

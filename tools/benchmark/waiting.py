@@ -115,7 +115,7 @@ def measure_all(ids: Iterable[str], runs: int, on_row: Callable[[dict[str, Any]]
     for env_id in ids:
         sides = ("envcore", "gymnax")[: 1 + has_gymnax(env_id)]
         found = {(side, program): [] for side in sides for program in PROGRAMS}
-        for side, program in [each for _ in range(runs) for each in found]:
+        for side, program in list(found) * runs:
             with tempfile.TemporaryDirectory() as folder:
                 arguments = __file__, side, program, env_id, folder
                 found[side, program].append([processes.last_line(*arguments, *more) for more in ([], ["--cached"])])

@@ -83,11 +83,11 @@ def _loops(rows: Sequence[Row]) -> list[str]:
 
 def _updates(rows: Sequence[Row]) -> list[str]:
     """A table for each number of environments: what an update of PPO takes, of ours and of PureJaxRL's."""
+    programs = [name for name in reversed(_TABLE) if "PPO" in name]
     lines: list[str] = []
     found = {(each["num_envs"], each["id"], each["program"]): each for each in rows if "PPO" in each["program"]}
     for num_envs in sorted({num_envs for num_envs, *_ in found}):
         lines += ["", f"````{{dropdown}} PPO, {num_envs:,} environments"]
-        programs = [name for name in reversed(_TABLE) if "PPO" in name]
         lines += table_head(("", *(f"{name}, {unit}" for unit in ("GB", "ms, H200") for name in programs)))
         for env_id in dict.fromkeys(env_id for number, env_id, _ in found if number == num_envs):
             some = [found.get((num_envs, env_id, name)) for name in programs]
