@@ -44,7 +44,7 @@ _UPDATES = 7
 
 _COLUMNS = (
     "id", "environments", "program", "kernels", "starts", "inner loops", "copies", "bytes / environment",
-    "temporary MB", "compile s", "us H200, computed", "us H100, computed", "us H100, measured",
+    "temporary MB", "compile s", "us H200, computed", "us H200, measured",
 )  # fmt: skip
 
 
@@ -122,7 +122,7 @@ def compile_all(path: Path, ids: Sequence[str], target: str) -> list[Row]:
       target: of `gpu_compiler.TARGETS`.
 
     Returns:
-      All rows of the file, with the computed microseconds of an iteration on an H100 and on an H200.
+      All rows of the file, with the computed microseconds of an iteration on an H200.
 
     Raises:
       SystemExit: an id is unknown, or the compiler is not installed.
@@ -144,7 +144,7 @@ def compile_all(path: Path, ids: Sequence[str], target: str) -> list[Row]:
         beside.write_text(json.dumps(rows, indent=1))
         beside.replace(path)
         jax.clear_caches()
-    return [row if "error" in row else row | _times(row) for row in rows]
+    return [row if "error" in row else row | {"us_h200": microseconds(row)} for row in rows]
 
 
 @_without_download
@@ -165,17 +165,13 @@ def measure(env_id: str, num_envs: int, name: str, target: str) -> Row:
     return row | dataclasses.asdict(iteration) | {"temporary": memory.temp_size_in_bytes, "compile_seconds": seconds}
 
 
-def microseconds(row: Row, target: str) -> float:
-    """The time of an iteration that its starts and its bytes allow on a GPU."""
-    return max(row["starts"] * us_per_start(), row["bytes"] / TARGETS[target].bandwidth * 1e6)
-
-
-def _times(row: Row) -> Row:
-    return {f"us_{target}": microseconds(row, target) for target in ("h100", "h200")}
+def microseconds(row: Row) -> float:
+    """The time of an iteration that its starts and its bytes allow on an H200, on which `_MEASURED` was measured."""
+    return max(row["starts"] * us_per_start(), row["bytes"] / TARGETS["h200"].bandwidth * 1e6)
 
 
 def us_per_start() -> float:
-    """The median time of a kernel where little else takes time: measured with the fewest environments on an H100."""
+    """The median time of a kernel where little else takes time: measured with the fewest environments."""
     rows = [row for row in json.loads(_MEASURED.read_text()) if row["num_envs"] == min(SIZES)]
     return statistics.median(row["us"] / row["kernels"] for row in rows if row["variant"] in PROGRAMS)
 
@@ -191,8 +187,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         return (*head, row["error"], *[""] * (len(_COLUMNS) - len(head) - 1))
     counts = (f"{row[name]:g}" for name in ("kernels", "starts", "inner_loops", "copies"))
     sizes = f"{row['bytes'] / row['num_envs']:.0f}", f"{row['temporary'] / 1e6:.3g}", f"{row['compile_seconds']:.1f}"
-    times = (f"{microseconds(row, target):.3g}" for target in ("h200", "h100"))
-    return (*head, *counts, *sizes, *times, f"{_measured().get(_case(row), '')}")
+    return (*head, *counts, *sizes, f"{microseconds(row):.3g}", f"{_measured().get(_case(row), '')}")
 
 
 def _measured() -> dict[tuple[str, int, str], float]:

@@ -34,7 +34,7 @@ def row(found: Row) -> Row:
         return kept | {"error": found["error"]}
     kept |= {name: found[name] for name in ("kernels", "starts", "inner_loops", "copies", "temporary")}
     kept["bytes"] = round(found["bytes"] / found["num_envs"])
-    return kept | {name: float(f"{found[name]:.3g}") for name in ("compile_seconds", "us_h100", "us_h200")}
+    return kept | {name: float(f"{found[name]:.3g}") for name in ("compile_seconds", "us_h200")}
 
 
 def write_page(path: Path, text: Path) -> None:
@@ -100,15 +100,14 @@ def _updates(rows: Sequence[Row]) -> list[str]:
 
 def loop(rows: Iterable[Row], us: dict[tuple[str, int, str], float], fused: dict[str, Row]) -> list[str]:
     """A table of one program: kernels, bytes, memory and times, computed beside measured."""
-    heads = ["", "kernels", "copies", "bytes of one", "temporary MB", "compile s", "us, H200", "M steps/s, H200"]
-    heads += ["us, H100", "us, H100, measured"]
+    heads = ["", "kernels", "copies", "bytes of one", "temporary MB", "compile s", "us, computed", "us, measured"]
     heads += ["registers, fused", "spilled bytes", "instructions"] if fused else []
     lines = table_head(heads)
     for each in rows:
         key = each["id"], each["num_envs"], each["program"]
         cells = [each["id"], f"{each['kernels']:g}", f"{each['copies']:g}", f"{each['bytes']:,}"]
-        cells += [f"{each['temporary'] / 1e6:,.3g}", f"{each['compile_seconds']:g}", f"{each['us_h200']:g}"]
-        cells += [f"{each['num_envs'] / each['us_h200']:,.0f}", f"{each['us_h100']:g}", f"{us.get(key, '')}"]
+        cells += [f"{each['temporary'] / 1e6:,.3g}", f"{each['compile_seconds']:g}"]
+        cells += [f"{each['us_h200']:g}", f"{us.get(key, '')}"]
         if fused:
             kernel = fused.get(each["id"], {})
             cells += [f"{kernel.get(name, '')}" for name in ("registers", "spilled_bytes", "instructions")]
@@ -122,7 +121,7 @@ def model(rows: Iterable[Row], us: dict[tuple[str, int, str], float]) -> str:
     for each in rows:
         key = each["id"], each["num_envs"], each["program"]
         if key in us:
-            ratios.setdefault(each["num_envs"], []).append(us[key] / each["us_h100"])
+            ratios.setdefault(each["num_envs"], []).append(us[key] / each["us_h200"])
     parts = []
     for num_envs, found in sorted(ratios.items()):
         low, middle, high = min(found), statistics.median(found), max(found)
@@ -131,7 +130,7 @@ def model(rows: Iterable[Row], us: dict[tuple[str, int, str], float]) -> str:
 
 
 def computed(env_id: str, num_envs: int, program: str) -> str:
-    """The computed microseconds of an iteration on an H100; "" where there are none."""
+    """The computed microseconds of an iteration on an H200; "" where there are none."""
     us = _computed().get((env_id, num_envs, program))
     return "" if us is None else f"{us:g}"
 
@@ -139,7 +138,7 @@ def computed(env_id: str, num_envs: int, program: str) -> str:
 @functools.cache  # a page asks for each of its rows
 def _computed() -> dict[tuple[str, int, str], float]:
     rows = [each for each in _rows("programs") if "error" not in each]
-    return {(each["id"], each["num_envs"], each["program"]): each["us_h100"] for each in rows}
+    return {(each["id"], each["num_envs"], each["program"]): each["us_h200"] for each in rows}
 
 
 def measured() -> dict[tuple[str, int, str], float]:

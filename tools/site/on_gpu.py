@@ -18,7 +18,12 @@ _STORED = {
     "transitions stored, network": "the same, of a network's actions",
 }
 _FUSED = ", fused"
-_TRAINING = "PPO"
+_TRAINING = {
+    "gymnax + PPO": "PureJaxRL's PPO on gymnax",
+    "envcore + PPO": "PureJaxRL's PPO on envcore",
+    "envcore + its PPO": "PPO",
+    "envcore + its PPO, fused": "PPO, rollouts by envcore-fused",
+}
 _NUM_ENVS = 65_536
 """Of the chart."""
 
@@ -86,15 +91,23 @@ def rollouts(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
+def training(rows: Sequence[Row]) -> list[str]:
+    """A table of the million steps a second of training."""
+    found = {(row["id"], row["variant"]): f"{row['speed']:g}" for row in rows if row["variant"] in _TRAINING}
+    lines = table_head(("environment", *_TRAINING.values()))
+    for env_id in dict.fromkeys(env_id for env_id, _ in found):
+        lines.append(line((env_id, *(found.get((env_id, variant), "") for variant in _TRAINING))))
+    return lines
+
+
 def changes(rows: Sequence[Row]) -> list[str]:
     """A table of the programs that change something, beside the one that changes nothing."""
     smallest = _by_environment(rows, min(row["num_envs"] for row in rows))
     found = {env_id: each for env_id, each in smallest.items() if any(map(_is_change, each))}
     programs = dict.fromkeys(program for each in found.values() for program in each)
-    programs = [x for x in ("envcore", *filter(_is_change, programs)) if all(x in each for each in found.values())]
     lines = table_head(("us an iteration", *found))
-    for program in programs:
-        cells = (f"{each[program]['us']:g}" for each in found.values())
+    for program in ("envcore", *filter(_is_change, programs)):
+        cells = (f"{each[program]['us']:g}" if program in each else "" for each in found.values())
         lines.append(line(("nothing changed" if program == "envcore" else program, *cells)))
     return lines
 
@@ -104,7 +117,7 @@ def _is_rollout(variant: str) -> bool:
 
 
 def _is_change(variant: str) -> bool:
-    return variant not in _PROGRAMS and _TRAINING not in variant and not _is_rollout(variant)
+    return variant not in (*_PROGRAMS, *_TRAINING) and not _is_rollout(variant)
 
 
 def _by_environment(rows: Iterable[Row], num_envs: int) -> dict[str, dict[str, Row]]:

@@ -85,6 +85,7 @@ def write_page(path: Path, text: Path) -> None:
         ("waiting", first_results.table(_rows("waiting"))),
         ("gpu", [*_raw(on_gpu.chart(_rows("gpu"))), "", *on_gpu.speeds(_rows("gpu"))]),
         ("gpu rollouts", on_gpu.rollouts(_rows("gpu"))),
+        ("gpu training", on_gpu.training(_rows("gpu"))),
         ("gpu changes", on_gpu.changes(_rows("gpu"))),
         ("machines", _machines()),
     ):
