@@ -7,7 +7,7 @@ import signal
 import jax
 import pytest
 
-pytest_plugins = ["hostile", "program_cache", "quick", "unoptimized"]
+pytest_plugins = ["garbage", "hostile", "program_cache", "quick", "unoptimized"]
 
 
 def pytest_configure() -> None:

@@ -1,27 +1,41 @@
-"""A pytest plugin with a quick tier: `uv run pytest -m quick` runs files of tests that take little time.
+"""A pytest plugin that sorts tests by the seconds they take, as measured by `--record-seconds`.
 
-Which files take long was measured by `--record-seconds`; a new one is quick until it is measured again. Of the others
-the tables of rules are quick. Slow tests never are.
+A test that takes over `MAX_SECONDS_OF_TEST` is slow, as if it were marked so. `uv run pytest -m quick` runs the files
+whose other tests take little time, and of the other files the tables of rules. What has not been measured is quick.
 """
 
 from __future__ import annotations
 
 import collections
+import functools
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 RECORD = Path(__file__).with_name("seconds.json")
-MAX_SECONDS = 1.5
+MAX_SECONDS_OF_FILE = 1.5
+MAX_SECONDS_OF_TEST = 1.0
 LEFT_OUT = ("slow", "client", "exhaustive")
 
 
+class Record(NamedTuple):
+    """What takes long: seconds by the names of files, and by the ids of tests."""
+
+    files: dict[str, float]
+    tests: dict[str, float]
+
+
+@functools.cache
+def record() -> Record:
+    """What was measured."""
+    return Record(**json.loads(RECORD.read_text()))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--record-seconds", action="store_true", help=f"write which files take over {MAX_SECONDS} s to {RECORD.name}"
-    )
+    parser.addoption("--record-seconds", action="store_true", help=f"write which tests take long to {RECORD.name}")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -32,26 +46,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Where only quick tests are asked for, files without any are not even imported."""
-    if config.getoption("markexpr") == "quick" and _name(collection_path) in _long_files(config):
+    if config.getoption("markexpr") == "quick" and _name(collection_path) in record().files:
         return None if "\n@rules(" in collection_path.read_text() else True
     return None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Marks quick tests, before those without the mark are deselected."""
+    """Marks slow and quick tests, before those without the mark are deselected."""
     for item in items:
-        if _name(item.path) not in _long_files(config) and not any(map(item.get_closest_marker, LEFT_OUT)):
+        if item.nodeid in record().tests and not config.getoption("--record-seconds"):
+            item.add_marker("slow")
+        if _name(item.path) not in record().files and not any(map(item.get_closest_marker, LEFT_OUT)):
             item.add_marker("quick")
-
-
-_LONG_FILES = pytest.StashKey[frozenset[str]]()
-
-
-def _long_files(config: pytest.Config) -> frozenset[str]:
-    if _LONG_FILES not in config.stash:
-        config.stash[_LONG_FILES] = frozenset(json.loads(RECORD.read_text()))
-    return config.stash[_LONG_FILES]
 
 
 def _name(path: Path) -> str:
@@ -59,17 +66,35 @@ def _name(path: Path) -> str:
 
 
 class _Recorder:
-    """Adds up the seconds of each file in the process that reports."""
+    """Adds up the seconds of each test in the process that reports."""
 
     def __init__(self):
-        self._seconds: collections.Counter[str] = collections.Counter()
+        self._tests: collections.Counter[str] = collections.Counter()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._seconds[report.nodeid.partition("::")[0]] += report.duration  # pyright: ignore[reportArgumentType]
+        self._tests[report.nodeid] += report.duration  # pyright: ignore[reportArgumentType]
 
     def pytest_sessionfinish(self) -> None:
         """Files that did not run keep their numbers."""
-        before = {name: seconds for name, seconds in json.loads(RECORD.read_text()).items() if (ROOT / name).exists()}
-        found = {**before, **{name: round(seconds, 1) for name, seconds in self._seconds.items()}}
-        long = {name: found[name] for name in sorted(found) if found[name] > MAX_SECONDS}
-        RECORD.write_text(json.dumps(long, indent=2) + "\n")
+        ran = {_file(test) for test in self._tests}
+        tests = {test: seconds for test, seconds in self._tests.items() if seconds > MAX_SECONDS_OF_TEST}
+        files: collections.Counter[str] = collections.Counter()
+        for test in self._tests.keys() - tests.keys():
+            files[_file(test)] += self._tests[test]
+        kept = {test: seconds for test, seconds in record().tests.items() if _stays(_file(test), ran)}
+        kept_files = {name: seconds for name, seconds in record().files.items() if _stays(name, ran)}
+        long = {name: seconds for name, seconds in files.items() if seconds > MAX_SECONDS_OF_FILE}
+        found = {"files": _rounded(kept_files | long), "tests": _rounded(kept | tests)}
+        RECORD.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+
+
+def _stays(file: str, ran: set[str]) -> bool:
+    return file not in ran and (ROOT / file).exists()
+
+
+def _rounded(seconds: dict[str, float]) -> dict[str, float]:
+    return {name: round(seconds[name], 1) for name in sorted(seconds)}
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]

@@ -1,0 +1,15 @@
+"""A pytest plugin that looks for garbage less often.
+
+The modules and tests of a whole run are a million objects. To search them again and again took 7% of its time.
+"""
+
+from __future__ import annotations
+
+import gc
+
+
+def pytest_collection_finish() -> None:
+    """Takes what is there before the first test as permanent, and collects a fourteenth as often after it."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
