@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import functools
 import json
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,24 +77,23 @@ class _Recorder:
 
     def pytest_sessionfinish(self) -> None:
         """Files that did not run keep their numbers."""
-        ran = {_file(test) for test in self._tests}
-        tests = {test: seconds for test, seconds in self._tests.items() if seconds > MAX_SECONDS_OF_TEST}
         files: collections.Counter[str] = collections.Counter()
-        for test in self._tests.keys() - tests.keys():
-            files[_file(test)] += self._tests[test]
-        kept = {test: seconds for test, seconds in record().tests.items() if _stays(_file(test), ran)}
-        kept_files = {name: seconds for name, seconds in record().files.items() if _stays(name, ran)}
-        long = {name: seconds for name, seconds in files.items() if seconds > MAX_SECONDS_OF_FILE}
-        found = {"files": _rounded(kept_files | long), "tests": _rounded(kept | tests)}
+        for test, seconds in self._tests.items():
+            files[_file(test)] += seconds if seconds <= MAX_SECONDS_OF_TEST else 0
+        found = {
+            "files": _long(files, MAX_SECONDS_OF_FILE, record().files, files.keys()),
+            "tests": _long(self._tests, MAX_SECONDS_OF_TEST, record().tests, files.keys()),
+        }
         RECORD.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
 
 
-def _stays(file: str, ran: set[str]) -> bool:
-    return file not in ran and (ROOT / file).exists()
-
-
-def _rounded(seconds: dict[str, float]) -> dict[str, float]:
-    return {name: round(seconds[name], 1) for name in sorted(seconds)}
+def _long(
+    seconds: Mapping[str, float], limit: float, before: dict[str, float], ran: Collection[str]
+) -> dict[str, float]:
+    """What took longer than the limit, and what did before in files that exist and did not run."""
+    kept = {name: known for name, known in before.items() if _file(name) not in ran and (ROOT / _file(name)).exists()}
+    long = {name: round(found, 1) for name, found in seconds.items() if found > limit}
+    return dict(sorted((kept | long).items()))
 
 
 def _file(test: str) -> str:
