@@ -53,6 +53,16 @@ class TestEqualToJaxRandom:
             assert_same_keys(jitted(key), expected)
 
     @pytest.mark.parametrize("make_key", KEY_MAKERS)
+    @pytest.mark.parametrize("number", [0, 7, 2**32 - 1, np.int32(-3), np.uint32(2**31)])
+    def test_fold_in(self, make_key, number):
+        jitted, mapped = jax.jit(random.fold_in), jax.vmap(random.fold_in, (None, 0))
+        for key in map(make_key, SEEDS):
+            word, expected = np.uint32(int(number) % 2**32), jax.random.fold_in(key, number)
+            assert_same_keys(random.fold_in(key, number), expected)
+            assert_same_keys(jitted(key, word), expected)
+            assert_same_keys(mapped(key, word[None]), expected[None])
+
+    @pytest.mark.parametrize("make_key", KEY_MAKERS)
     @pytest.mark.parametrize("shape", [(), (1000,)])
     def test_uniform_under_jit(self, make_key, shape):
         low, high = -0.6, 1.7
@@ -95,6 +105,7 @@ class TestEqualToJaxRandom:
         same = jnp.asarray(key)
         np.testing.assert_array_equal(random.bits(key, (3,)), jax.random.bits(same, (3,)))
         np.testing.assert_array_equal(random.split(key), jax.random.split(same))
+        np.testing.assert_array_equal(random.fold_in(key, 3), jax.random.fold_in(same, 3))
         np.testing.assert_array_equal(random.reset_key(key), random.reset_key(same))
         np.testing.assert_array_equal(random.spawn(key, 3), random.spawn(same, 3))
 
@@ -130,6 +141,7 @@ class TestFallback:
         expected = jax.random.uniform(key, (4,), jnp.float32, -1.0, 2.0)
         np.testing.assert_allclose(random.uniform(key, (4,), -1.0, 2.0), expected, rtol=1e-6)
         assert_same_keys(random.split(key, 3), jax.random.split(key, 3))
+        assert_same_keys(random.fold_in(key, 3), jax.random.fold_in(key, 3))
         derived = [key[None], random.reset_key(key)[None], random.split(key, 3), random.spawn(key, 3)]
         assert {keys.dtype for keys in derived} == {key.dtype}
         assert_distinct(np.concatenate([key_words(keys) for keys in derived]))

@@ -27,27 +27,27 @@ def platform(request, monkeypatch):
 class TestOnEveryPlatform:
     @pytest.mark.parametrize("shape", [(), (0,), (1,), (3,), (2, 2), (5,)])
     def test_words_are_those_of_jax(self, shape):
-        found = inspect.unwrap(threefry.words)(*WORDS, shape)
+        found = inspect.unwrap(threefry.words)(WORDS, shape)
         np.testing.assert_array_equal(found, jax.random.bits(KEY, shape, jnp.uint32), strict=True)
 
     @pytest.mark.parametrize("num", [0, 1, 2, 4, 5])
     def test_keys_are_those_of_jax(self, num):
-        found = inspect.unwrap(threefry.keys)(*WORDS, num)
+        found = inspect.unwrap(threefry.keys)(WORDS, num)
         np.testing.assert_array_equal(found, jax.random.key_data(jax.random.split(KEY, num)), strict=True)
 
 
 @pytest.mark.parametrize(("num", "platform", "is_apart"), [(3, "cpu", False), (3, "cuda", True), (5, "cuda", False)])
 def test_a_few_words_are_computed_one_by_one_on_gpus_alone(num, platform, is_apart):
-    draw = jax.jit(lambda first, second: threefry.words(first, second, (num,)))
-    lowered = draw.trace(*WORDS).lower(lowering_platforms=(platform,)).as_text()
+    draw = jax.jit(lambda key: threefry.words(key, (num,)))
+    lowered = draw.trace(WORDS).lower(lowering_platforms=(platform,)).as_text()
     if "stablehlo.case" in lowered:
         pytest.skip("this JAX leaves the choice of the platform to XLA")
     assert ("stablehlo.concatenate" in lowered) == is_apart
 
 
 def test_a_block_goes_on_where_another_ends():
-    whole = threefry.block(*WORDS, 0, (7,))
-    np.testing.assert_array_equal(threefry.block(*WORDS, 3, (2, 2)), whole[3:].reshape(2, 2), strict=True)
+    whole = threefry.block(WORDS, 0, (7,))
+    np.testing.assert_array_equal(threefry.block(WORDS, 3, (2, 2)), whole[3:].reshape(2, 2), strict=True)
 
 
 def test_a_block_has_a_largest_size():

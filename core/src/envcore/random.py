@@ -2,8 +2,8 @@
 
 XLA's CPU backend runs `jax.random`'s threefry as a loop, which takes most of the time of a CartPole step. Here the
 twenty rounds are unrolled into plain arithmetic that XLA vectorizes and fuses. For the default key
-type (`threefry2x32`, typed or legacy) `split`, `bits` and `uniform` return bit for bit what `jax.random` returns;
-for every other key type, and if `jax_threefry_partitionable` is off, they call `jax.random`.
+type (`threefry2x32`, typed or legacy) `split`, `fold_in`, `bits` and `uniform` return bit for bit what `jax.random`
+returns; for every other key type, and if `jax_threefry_partitionable` is off, they call `jax.random`.
 
 `reset_key` and `spawn` have no counterpart in `jax.random`. Threefry's streams are independent for any two different
 keys (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), so keys derived from one key only have to
@@ -55,7 +55,15 @@ def split(key: jax.Array, num: int = 2) -> jax.Array:
     words = _threefry_key(key)
     if words is None:
         return jax.random.split(key, num)
-    return _as_key_like(key, threefry.keys(*words, num))
+    return _as_key_like(key, threefry.keys(words, num))
+
+
+def fold_in(key: jax.Array, data: ArrayLike) -> jax.Array:
+    """Returns the new key of a key and a number, uint32 (): what `jax.random.fold_in` returns."""
+    words = _threefry_key(key)
+    if words is None:
+        return jax.random.fold_in(key, data)
+    return _as_key_like(key, threefry.folded(words, jnp.uint32(data)))
 
 
 def bits(key: jax.Array, shape: tuple[int, ...] = (), axis_name: AxisName | None = None) -> jax.Array:
@@ -68,13 +76,13 @@ def bits(key: jax.Array, shape: tuple[int, ...] = (), axis_name: AxisName | None
     """
     words = _threefry_key(key)
     if axis_name is None:
-        return jax.random.bits(key, shape, jnp.uint32) if words is None else threefry.words(*words, shape)
+        return jax.random.bits(key, shape, jnp.uint32) if words is None else threefry.words(words, shape)
     num, *row = shape
     total = num * axis_size(axis_name)
     if words is None:
         return share_of(jax.random.bits(key, (total, *row), jnp.uint32), num, axis_name)
     threefry.check_block(total * math.prod(row))
-    return threefry.block(*words, first_row(num, axis_name).astype(jnp.uint32) * np.uint32(math.prod(row)), shape)
+    return threefry.block(words, first_row(num, axis_name).astype(jnp.uint32) * np.uint32(math.prod(row)), shape)
 
 
 def uniform(
@@ -113,7 +121,7 @@ def units(key: jax.Array, *shapes: tuple[int, ...]) -> list[jax.Array]:
 
     def apart(key: jax.Array) -> list[jax.Array]:
         pieces = zip(starts, shapes, strict=True)
-        return [unit(threefry.block(*words, np.uint32(start), shape)) for start, shape in pieces]
+        return [unit(threefry.block(words, np.uint32(start), shape)) for start, shape in pieces]
 
     return lax.platform_dependent(key, cpu=together, default=apart)
 
@@ -123,14 +131,19 @@ def normal(key: jax.Array, shape: tuple[int, ...] = (), axis_name: AxisName | No
 
     With an `axis_name`, this device's rows, as for `bits`.
     """
-    above_minus_one = np.nextafter(np.float32(-1), np.float32(0))
-    return np.float32(math.sqrt(2)) * lax.erf_inv(uniform(key, shape, above_minus_one, 1.0, axis_name))
+    return normals(bits(key, shape, axis_name))
 
 
 def unit(words: jax.Array) -> jax.Array:
     """Turns uint32 words into float32 uniform on [0, 1), with 23 bits each."""
     mantissa = lax.shift_right_logical(words, np.uint32(9)) | np.uint32(0x3F800000)
     return lax.bitcast_convert_type(mantissa, jnp.float32) - np.float32(1)
+
+
+def normals(words: jax.Array) -> jax.Array:
+    """Turns uint32 words into float32 normal with mean 0 and variance 1."""
+    low = np.nextafter(np.float32(-1), np.float32(0))
+    return np.float32(math.sqrt(2)) * lax.erf_inv(jnp.maximum(low, unit(words) * (1 - low) + low))
 
 
 def integers(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array:
@@ -189,15 +202,15 @@ def spawn(key: jax.Array, num: int, axis_name: AxisName | None = None) -> jax.Ar
     # Only from here on: a slice of all keys would keep XLA CPU from computing them where they are used, at a third of
     # CartPole's speed.
     start = np.uint32(0) if axis_name is None else first_row(num, axis_name).astype(jnp.uint32)
-    return _as_key_like(key, threefry.counted_keys(*words, start, num, total))
+    return _as_key_like(key, threefry.counted_keys(words, start, num, total))
 
 
 def _legacy_size() -> int:
     return 4 if "rbg" in str(_CONFIG.jax_default_prng_impl) else 2
 
 
-def _threefry_key(key: jax.Array) -> tuple[jax.Array, jax.Array] | None:
-    """The two words of a threefry key, or None if `jax.random` has to do the work."""
+def _threefry_key(key: jax.Array) -> jax.Array | None:
+    """The two words of a threefry key, uint32 (2,), or None if `jax.random` has to do the work."""
     check_key(key)
     if not _CONFIG.jax_threefry_partitionable:
         return None
@@ -207,8 +220,7 @@ def _threefry_key(key: jax.Array) -> tuple[jax.Array, jax.Array] | None:
         key = jax.random.key_data(key)
     elif _CONFIG.jax_default_prng_impl != "threefry2x32":
         return None
-    key = jnp.asarray(key)  # numpy would warn when its words wrap around
-    return key[0], key[1]
+    return jnp.asarray(key)  # numpy would warn when its words wrap around
 
 
 def _as_key_like(key: jax.Array, words: jax.Array) -> jax.Array:

@@ -1,12 +1,13 @@
 """Threefry-2x32, the default random numbers of JAX, in blocks, as plain arithmetic: what `envcore.random` is made of.
 
-A key is its two words, uint32 () each.
+A key is its two words, uint32 (2,).
 """
 
 from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -38,69 +39,89 @@ def counters(shape: tuple[int, ...], start: Any = 0) -> Pair:
 
 
 # Jitted so that a call outside `jit` costs microseconds; inside, they inline.
-@functools.partial(jax.jit, static_argnums=3, inline=True)
-def block(first: jax.Array, second: jax.Array, start: jax.Array | int, shape: tuple[int, ...]) -> jax.Array:
+@functools.partial(jax.jit, static_argnums=2, inline=True)
+def block(key: jax.Array, start: jax.Array | int, shape: tuple[int, ...]) -> jax.Array:
     """Words `start` and after of a block, uint32 of `shape`."""
-    x, y = threefry((first, second), counters(shape, start))
+    x, y = threefry(key, counters(shape, start))
     return x ^ y
 
 
 # XLA's GPU backend stores a block of which slices are read, in a kernel of its own. A few words are computed where they
 # are used instead, one by one: an iteration of 2,048 CartPoles starts 9 kernels instead of 10 and moves 86 bytes of
 # each instead of 118. XLA's CPU backend is faster with a block.
-@functools.partial(jax.jit, static_argnums=2, inline=True)
-def words(first: jax.Array, second: jax.Array, shape: tuple[int, ...]) -> jax.Array:
+@functools.partial(jax.jit, static_argnums=1, inline=True)
+def words(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
     """The words of a block from its start: uint32 of `shape`."""
 
-    def together(first: jax.Array, second: jax.Array) -> jax.Array:
-        return block(first, second, 0, shape)
+    def together(key: jax.Array) -> jax.Array:
+        return block(key, 0, shape)
 
-    def apart(first: jax.Array, second: jax.Array) -> jax.Array:
-        return jnp.stack([block(first, second, np.uint32(n), ()) for n in range(math.prod(shape))]).reshape(shape)
+    def apart(key: jax.Array) -> jax.Array:
+        return jnp.stack([block(key, np.uint32(n), ()) for n in range(math.prod(shape))]).reshape(shape)
 
     if 1 < math.prod(shape) <= _FEW:
-        return lax.platform_dependent(first, second, cpu=together, default=apart)
-    return together(first, second)
+        return lax.platform_dependent(key, cpu=together, default=apart)
+    return together(key)
 
 
-@functools.partial(jax.jit, static_argnums=2, inline=True)
-def keys(first: jax.Array, second: jax.Array, num: int) -> jax.Array:
+@functools.partial(jax.jit, static_argnums=1, inline=True)
+def keys(key: jax.Array, num: int) -> jax.Array:
     """New keys, uint32 (num, 2)."""
 
-    def together(first: jax.Array, second: jax.Array) -> jax.Array:
-        return jnp.stack([_block_half(first, second, num, half) for half in (0, 1)], axis=-1)
+    def apart(key: jax.Array) -> jax.Array:
+        return jnp.stack([jnp.stack(threefry(key, counters((), np.uint32(n)))) for n in range(num)])
 
-    def apart(first: jax.Array, second: jax.Array) -> jax.Array:
-        pairs = [threefry((first, second), counters((), np.uint32(n))) for n in range(num)]
-        return jnp.stack([jnp.stack(pair) for pair in pairs])
+    return _pairs(lambda: counters((num,)), key, elsewhere=apart if 0 < num <= _FEW else None)
 
-    if 0 < num <= _FEW:
-        return lax.platform_dependent(first, second, cpu=together, default=apart)
-    return together(first, second)
+
+@functools.partial(jax.jit, inline=True)
+def folded(key: jax.Array, number: jax.Array) -> jax.Array:
+    """The new key of a key and a number, uint32 (): uint32 (2,)."""
+    return _pairs(lambda number: (jnp.zeros_like(number), number), key, number)
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3), inline=True)
-def _block_half(first: jax.Array, second: jax.Array, num: int, half: int) -> jax.Array:
-    # Without the boundary XLA CPU computes each key again for every word and every array that depends on it:
-    # 2.7 instead of 50 million CartPole steps per second (2,048 environments, one core).
-    return compute_once(lambda first, second: threefry((first, second), counters((num,)))[half], first, second)
-
-
-@functools.partial(jax.jit, static_argnums=(3, 4), inline=True)
-def counted_keys(first: jax.Array, second: jax.Array, start: jax.Array | np.uint32, num: int, total: int) -> jax.Array:
+def counted_keys(key: jax.Array, start: jax.Array | np.uint32, num: int, total: int) -> jax.Array:
     """Keys `start` to `start + num` of `total`, uint32 (num, 2): one evaluation for all."""
     # The counters of `split` and `bits` have a first word of 0, so none of their blocks equals this one.
-    tagged = np.uint32(SPAWN_TAG), np.uint32(total)
-    # Without the boundary XLA CPU would evaluate this one block again for each of the keys.
-    first, second = compute_once(lambda *key: threefry(key, jax.tree.map(jnp.asarray, tagged)), first, second)
-    return jnp.stack([jnp.broadcast_to(first, (num,)), second + start + lax.iota(jnp.uint32, num)], axis=-1)
+    pair = _pairs(lambda: (jnp.uint32(SPAWN_TAG), jnp.uint32(total)), key)
+    return jnp.stack([jnp.broadcast_to(pair[0], (num,)), pair[1] + start + lax.iota(jnp.uint32, num)], axis=-1)
+
+
+def _pairs(
+    counters: Callable[..., Pair],
+    key: jax.Array,
+    *numbers: jax.Array,
+    elsewhere: Callable[..., jax.Array] | None = None,
+) -> jax.Array:
+    """Both words for each counter, uint32 (*shape, 2).
+
+    Args:
+      counters: the counters, two of uint32 `shape`, as a function of the numbers.
+      key: the key.
+      *numbers: what the counters are computed from.
+      elsewhere: computes the same on other platforms than CPUs.
+    """
+
+    # By a choice, XLA CPU computes both words in one kernel; to stack them takes three, and 60 ms more to compile.
+    def chosen(key: jax.Array, *numbers: jax.Array) -> jax.Array:
+        wide = jax.tree.map(lambda x: jnp.broadcast_to(x[..., None], (*x.shape, 2)), counters(*numbers))
+        x, y = threefry(key, wide)
+        return jnp.where(np.arange(2) == 0, x, y)
+
+    def stacked(key: jax.Array, *numbers: jax.Array) -> jax.Array:
+        return jnp.stack(threefry(key, counters(*numbers)), axis=-1)
+
+    # Without the boundary XLA CPU computes each key again for every word and every array that depends on it:
+    # 2.7 instead of 50 million CartPole steps per second (2,048 environments, one core).
+    return compute_once(chosen, key, *numbers, elsewhere=elsewhere or stacked)
 
 
 # Jitted, and written in `lax` rather than operators, because a program traces it for each draw: a third of the time.
-@functools.partial(jax.jit, inline=True)
-def threefry(key: Pair, counters: Pair) -> Pair:
+@jax.jit
+def threefry(key: jax.Array, counters: Pair) -> Pair:
     """Threefry-2x32 with 20 rounds (Salmon et al. 2011)."""
-    words = (*key, key[0] ^ key[1] ^ _PARITY)
+    words = (key[0], key[1], key[0] ^ key[1] ^ _PARITY)
     schedule = tuple(jnp.broadcast_to(word, counters[0].shape) for word in words)
     x, y = lax.add(counters[0], schedule[0]), lax.add(counters[1], schedule[1])
     for group in range(5):

@@ -69,21 +69,18 @@ def _split(keys: jax.Array, *, shape: tuple[int, ...]) -> jax.Array:
 
 
 def _fold_in(keys: jax.Array, data: jax.Array) -> jax.Array:
-    def one(key: jax.Array, number: jax.Array) -> jax.Array:
-        return jnp.stack(threefry.threefry((key[0], key[1]), (jnp.zeros_like(number), number)))
-
-    return _over_batch(one, keys.ndim - 1)(keys, data)
+    return _over_batch(random.fold_in, keys.ndim - 1)(keys, data)
 
 
 def _bits_by_row(key: jax.Array, rows: jax.Array, *, bit_width: int, shape: tuple[int, ...]) -> jax.Array:
     _check_width(bit_width)
-    return jax.vmap(lambda row: threefry.block(key[0], key[1], row * np.uint32(np.prod(shape[1:])), shape[1:]))(rows)
+    return jax.vmap(lambda row: threefry.block(key, row * np.uint32(np.prod(shape[1:])), shape[1:]))(rows)
 
 
 def _split_by_row(key: jax.Array, rows: jax.Array, *, shape: tuple[int, ...]) -> jax.Array:
     def of(row: jax.Array) -> jax.Array:
         counters = threefry.counters(shape[1:], row * np.uint32(np.prod(shape[1:])))
-        return jnp.stack(threefry.threefry((key[0], key[1]), counters), axis=-1)
+        return jnp.stack(threefry.threefry(key, counters), axis=-1)
 
     return jax.vmap(of)(rows)
 
