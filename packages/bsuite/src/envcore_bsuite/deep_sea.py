@@ -154,8 +154,8 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
     def draw(self, key: jax.Array, params: DeepSeaParams) -> DeepSeaDraws | None:
         if self.deterministic:
             return None
-        keys = random.split(key)
-        return DeepSeaDraws(noise=random.normal(keys[0]), wind=random.uniform(keys[1]))
+        words = random.bits(key, (2,))
+        return DeepSeaDraws(noise=random.normals(words[0]), wind=random.unit(words[1]))
 
     def transition(
         self, state: DeepSeaState, action: jax.Array, draws: DeepSeaDraws | None, params: DeepSeaParams
