@@ -27,7 +27,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from envcore import spaces
+from envcore import random, spaces
 from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.wrappers import ActionMaskObservation, Batched, FlattenObservation, NoAutoReset, RunningStatistics
 from evosax.algorithms import Open_ES
@@ -220,7 +220,7 @@ class ES:
 
     def init(self, key: jax.Array) -> ESState:
         """The state before the first generation."""
-        key, key_policy, key_strategy = jax.random.split(key, 3)
+        key, key_policy, key_strategy = random.split(key, 3)
         policy = self._initial_policy(key_policy)
         strategy = self._strategy.init(key_strategy, policy, self._strategy.default_params)
         statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(self._obs.shape))
@@ -243,7 +243,7 @@ class ES:
           and the number of `episodes`; of the members' mean returns, the highest one and the standard deviation,
           `best_member` and `spread`.
         """
-        key, key_ask, key_play, key_tell = jax.random.split(state.key, 4)
+        key, key_ask, key_play, key_tell = random.split(state.key, 4)
         params = self._strategy.default_params
         population, strategy = self._strategy.ask(key_ask, state.strategy, params)
         returns, statistics = self._play(population, state.agent.statistics, key_play)
@@ -264,7 +264,7 @@ class ES:
 
         def body(carry: Any, _: Any) -> tuple[Any, None]:
             key, memory, obs, env_state, returns, running, seen, time = carry
-            key, key_step = jax.random.split(key)
+            key, key_step = random.split(key)
             if self.config.normalize_observations:
                 # What comes after an episode may be infinite, and infinity times zero is not zero.
                 array, _ = _split(obs)
@@ -276,7 +276,7 @@ class ES:
             running = running & ~done & (time + 1 < self._max_steps)
             return (key, memory, obs, env_state, returns, running, seen, time + 1), None
 
-        key, key_reset = jax.random.split(key)
+        key, key_reset = random.split(key)
         obs, env_state = reset(key_reset, self._params)
         zeros = jnp.zeros((self.config.population_size, self.config.episodes), jnp.float32)
         memory = jax.tree.map(lambda x: jnp.broadcast_to(x, (*zeros.shape, *x.shape)), self.start_memory())

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from envcore import random
 from envcore.wrappers import Batched
 
 from envcore_baselines.learner import Learner
@@ -36,30 +37,48 @@ def episode_returns(
     Returns:
       The returns, float32 (num_episodes,), and whether each episode ended within `MAX_STEPS`, bool (num_episodes,).
     """
-    batch = Batched(learner.env, num_episodes)
-    key, key_reset = jax.random.split(jax.random.fold_in(key, _EVALUATION))
-    obs, state = batch.reset(key_reset, params)
-    memory = jax.tree.map(lambda x: jnp.broadcast_to(x, (num_episodes, *jnp.shape(x))), learner.start_memory())
-    act = jax.vmap(functools.partial(learner.act, greedy=greedy), (None, 0, 0, 0))
-
-    def is_running(carry: Any) -> jax.Array:
-        *_, ended, steps = carry
-        return ~ended.all() & (steps < MAX_STEPS)
-
-    def body(carry: Any) -> Any:
-        key, memory, obs, state, returns, ended, steps = carry
-        key, key_act, key_step = jax.random.split(key, 3)
-        action, memory = act(agent, memory, obs, jax.random.split(key_act, num_episodes))
-        obs, state, reward, done, _ = batch.step(key_step, state, action, params)
-        returns = returns + jnp.where(ended, 0, reward)
-        return key, memory, obs, state, returns, ended | done, steps + 1
-
-    zeros = jnp.zeros(num_episodes, jnp.float32)
-    start = (key, memory, obs, state, zeros, jnp.zeros(num_episodes, jnp.bool_), jnp.int32(0))
-    *_, returns, ended, _ = jax.lax.while_loop(is_running, body, start)
+    agents, keys = jax.tree.map(lambda x: x[None], (agent, key))
+    (returns,), (ended,) = _play(learner, params, agents, keys, num_episodes, greedy)
     return returns, ended
 
 
 def evaluator(learner: Learner, params: Any, num_episodes: int) -> Callable[[Any, jax.Array], jax.Array]:
-    """What plays so many greedy episodes with an agent and a random key, and returns their returns; see above."""
-    return lambda agent, key: episode_returns(learner, params, agent, key, num_episodes, True)[0]
+    """What plays so many greedy episodes with agents and a random key for each, and returns their returns."""
+    return lambda agents, keys: _play(learner, params, agents, keys, num_episodes, True)[0]
+
+
+def _play(
+    learner: Learner, params: Any, agents: Any, keys: jax.Array, num_episodes: int, greedy: bool
+) -> tuple[jax.Array, jax.Array]:
+    """As `episode_returns`, with several agents: what is of an agent has a leading axis for them."""
+    batch = Batched(learner.env, num_episodes)
+    act = jax.vmap(functools.partial(learner.act, greedy=greedy), (None, 0, 0, 0))
+
+    # Jitted so that `vmap` maps a traced program: op by op, the draws of a reset take a second to trace.
+    @jax.jit
+    def start(key: jax.Array) -> Any:
+        key, key_reset = random.split(random.fold_in(key, _EVALUATION))
+        obs, state = batch.reset(key_reset, params)
+        memory = jax.tree.map(lambda x: jnp.broadcast_to(x, (num_episodes, *jnp.shape(x))), learner.start_memory())
+        return key, memory, obs, state, jnp.zeros(num_episodes, jnp.float32), jnp.zeros(num_episodes, jnp.bool_)
+
+    @jax.jit
+    def step(agent: Any, carry: Any) -> Any:
+        key, memory, obs, state, returns, ended = carry
+        key, key_act, key_step = random.split(key, 3)
+        action, memory = act(agent, memory, obs, random.split(key_act, num_episodes))
+        obs, state, reward, done, _ = batch.step(key_step, state, action, params)
+        returns = returns + jnp.where(ended, 0, reward)
+        return key, memory, obs, state, returns, ended | done
+
+    # One loop for all agents: that of each, mapped, would choose between old and new values of all that it carries.
+    def is_running(carry: Any) -> jax.Array:
+        (*_, ended), steps = carry
+        return ~ended.all() & (steps < MAX_STEPS)
+
+    def body(carry: Any) -> Any:
+        of_agents, steps = carry
+        return jax.vmap(step)(agents, of_agents), steps + 1
+
+    (*_, returns, ended), _ = jax.lax.while_loop(is_running, body, (jax.vmap(start)(keys), jnp.int32(0)))
+    return returns, ended

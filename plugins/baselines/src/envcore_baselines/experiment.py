@@ -9,7 +9,6 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 from envcore import checks
 from envcore.environment import Environment
@@ -22,10 +21,9 @@ from envcore_runs.choice import Choice, choice_of
 from envcore_baselines import algorithms
 from envcore_baselines.curve import Point
 from envcore_baselines.evaluation import evaluator
-from envcore_baselines.footprint import training_bytes
 from envcore_baselines.learner import Learner
 from envcore_baselines.trained import TrainedAgent
-from envcore_baselines.training import CURVE_PNG, Run, Training
+from envcore_baselines.training import CURVE_PNG, Run, Training, training_bytes
 
 _MANY_STEPS = 10**9
 """Steps of an agent above which their time is estimated before a run begins: most take longer than an hour."""
@@ -127,10 +125,9 @@ def started(
     """
     env, params = made
     sharding = placement.sharding_of_some(run.num_agents, devices)
-    start = jax.eval_shape(lambda: jax.tree.map(lambda x: x[0], run.starts))
-    each = training_bytes(learner, start) * len(run.combinations)
-    memory.check_fits(option, run.num_seeds, each, memory.device_bytes(sharding))
     evaluate = evaluator(learner, params, run.evaluation_episodes) if run.evaluation_episodes else None
+    each = training_bytes(learner, run, sharding, evaluate) * len(run.combinations)
+    memory.check_fits(option, run.num_seeds, each, memory.device_bytes(sharding))
     with contextlib.nullcontext() if out is None else run.claimed(out), memory.explained(option, run.num_seeds):
         training = Training(learner, run, out, sharding, evaluate)
         notes: list[str] = []

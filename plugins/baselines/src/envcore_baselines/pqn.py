@@ -191,7 +191,7 @@ class PQN:
 
     def init(self, key: jax.Array) -> State:
         """The state before the first update."""
-        key, key_env, key_network = jax.random.split(key, 3)
+        key, key_env, key_network = random.split(key, 3)
         network = self._network.init(key_network, jnp.zeros((1, *self._obs.shape), self._obs.dtype))
         rollout = start_rollout(self._batch, key_env, self._params)
         return State(network, self._optimizer.init(network), rollout, jnp.int32(0), key)
@@ -227,7 +227,7 @@ class PQN:
         epsilon = jnp.maximum(1 - (1 - self.config.epsilon) / fall * state.updates, self.config.epsilon)
         agent, length = (state.network, epsilon.astype(jnp.float32)), self.config.rollout_steps
         rollout, (steps, totals) = run_rollout(self._batch, policy, state.rollout, length, self._params, agent, collect)
-        key, key_learn = jax.random.split(state.key)
+        key, key_learn = random.split(state.key)
         network, optimizer, metrics = self.learn(state.network, state.optimizer, steps, key_learn)
         state = State(network, optimizer, rollout, state.updates + jnp.int32(1), key)
         return state, {**jax.tree.map(lambda x: x.sum(dtype=x.dtype), totals), **metrics}
@@ -297,7 +297,7 @@ def _shuffled(key: jax.Array, rows: int, size: int) -> jax.Array:
     `jax.random.permutation` takes eight times as long on a CPU.
     """
     bits = (size - 1).bit_length()
-    numbers = jax.random.bits(key, (rows, size)) << bits | jnp.arange(size, dtype=jnp.uint32)
+    numbers = random.bits(key, (rows, size)) << bits | jnp.arange(size, dtype=jnp.uint32)
     return (jax.lax.sort(numbers, is_stable=False) & (1 << bits) - 1).astype(jnp.int32)
 
 

@@ -204,7 +204,7 @@ class SAC:
 
     def init(self, key: jax.Array) -> State:
         """The state before the first update."""
-        key, key_reset, key_env, key_noise, key_actor, *key_critics = jax.random.split(key, 7)
+        key, key_reset, key_env, key_noise, key_actor, *key_critics = random.split(key, 7)
         capacity, numbers, size = self.config.replay_capacity, self._numbers, self._transition.obs.size
         actor = self._actor.init(key_actor, jnp.zeros((1, size)))
         critics = jax.vmap(lambda key: self._critic.init(key, jnp.zeros((1, size + numbers))))(jnp.stack(key_critics))
@@ -239,7 +239,7 @@ class SAC:
 
         def descend(carry: tuple[Any, Any, Any], key: jax.Array) -> tuple[tuple[Any, Any, Any], dict[str, jax.Array]]:
             learned, targets, optimizer = carry
-            key, key_batch = jax.random.split(key)
+            key, key_batch = random.split(key)
             drawn = (random.uniform(key_batch, (self.config.batch_size,)) * stored).astype(jnp.int32)
             batch = jax.tree.map(lambda x: x[jnp.minimum(drawn, stored - 1)], replay)
             gradients, metrics = jax.grad(self._loss, has_aux=True)(learned, targets, batch, key)
@@ -257,8 +257,8 @@ class SAC:
         start = state.updates % rollouts * self.steps_per_update
         stored = jnp.minimum(state.updates + 1, rollouts) * self.steps_per_update
         replay = jax.tree.map(write, state.replay, steps)
-        key, key_learn = jax.random.split(state.key)
-        keys = jax.random.split(key_learn, self.config.gradient_steps)
+        key, key_learn = random.split(state.key)
+        keys = random.split(key_learn, self.config.gradient_steps)
         learned, metrics = jax.lax.scan(descend, (state.learned, state.targets, state.optimizer), keys)
         totals = jax.tree.map(lambda x: x.sum(dtype=x.dtype), totals)
         metrics = {**totals, **jax.tree.map(jnp.mean, metrics)}

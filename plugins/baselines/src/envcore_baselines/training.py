@@ -14,7 +14,7 @@ import dataclasses
 import functools
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Self
@@ -22,7 +22,7 @@ from typing import Annotated, Any, NamedTuple, Self
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import trees
+from envcore import random, trees
 from envcore.devices import spread
 from envcore.environment import Environment
 from envcore.errors import FileError
@@ -31,12 +31,14 @@ from envcore.random import key_of
 from envcore_runs import checkpoint, placement, processes, run_folder
 from envcore_runs.choice import choose
 from envcore_runs.compiling import quicker_jit
+from envcore_runs.memory import tree_bytes
 from envcore_runs.records import File, Natural, Positive, Range
 from envcore_runs.run_folder import RUN
 from jax.sharding import NamedSharding
 
 from envcore_baselines import algorithms
 from envcore_baselines.curve import Curve, CurveRecord, Point
+from envcore_baselines.footprint import largest_bytes
 from envcore_baselines.learner import Learner, Metrics
 from envcore_baselines.sweep import Swept, combinations, title
 
@@ -48,7 +50,7 @@ _SECONDS = 5.0  # between checkpoints
 _SHARE = 0.1  # of the time that saving may take
 
 Evaluate = Callable[[Any, jax.Array], jax.Array]
-"""The returns of greedy episodes, float32 (episodes,), of an agent and a random key."""
+"""The returns of greedy episodes, float32 (agents, episodes), of agents and their random keys."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -186,17 +188,17 @@ class _Saved:
 
 
 class Progress(NamedTuple):
-    """How far an agent is.
+    """How far the agents are, each leaf with a leading axis for them.
 
     Attributes:
       state: the learner's.
       best: the agent at its best point so far: by the greedy episodes of its evaluation, or without by its training.
-      best_return: its mean return there, float32 (); minus infinity before any episode ended.
+      best_return: its mean return there, float32; minus infinity before any episode ended.
     """
 
     state: Any
     best: Any
-    best_return: jax.Array
+    best_return: np.ndarray
 
 
 def _load(folder: Path, num_agents: int) -> tuple[dict[str, np.ndarray], _Saved]:
@@ -213,6 +215,43 @@ def saved_curve(run: Run, folder: Path) -> Curve:
       FileError: there is no checkpoint, it is damaged, or it is one of another number of agents.
     """
     return Curve.of_record(_load(folder, run.num_agents)[1].curve)
+
+
+def training_bytes(
+    learner: Learner, run: Run, sharding: NamedSharding | None = None, evaluate: Evaluate | None = None
+) -> int:
+    """About how many bytes the training of one agent takes: its state and what a program stores, each twice.
+
+    The programs are traced for this, and not again when they run.
+
+    Args:
+      learner, run, sharding, evaluate: as for `Training`.
+    """
+    sharding = _of_several(sharding)
+    num_agents = _agents_on_a_device(run, sharding)
+    rows = num_agents * (1 if sharding is None else sharding.mesh.size)
+
+    def of_all(tree: Any) -> Any:
+        return jax.tree.map(lambda x: jax.ShapeDtypeStruct((rows, *x.shape[1:]), x.dtype), tree)
+
+    starts, keys = jax.eval_shape(lambda: (run.starts, run.keys))
+    states = _start.trace(learner, sharding, of_all(starts)).out_info
+    updates = _updates_of_a_point(learner)
+    program = _point.trace(learner, updates, evaluate, sharding, of_all(states), of_all(keys), np.int32(0))
+    return 2 * (tree_bytes(states) // rows + largest_bytes(program.jaxpr) // num_agents)
+
+
+def _of_several(sharding: NamedSharding | None) -> NamedSharding | None:
+    """The devices, None for one."""
+    return None if sharding is None or sharding.mesh.size == 1 else sharding
+
+
+def _agents_on_a_device(run: Run, sharding: NamedSharding | None) -> int:
+    return -(-run.num_agents // (1 if sharding is None else sharding.mesh.size))
+
+
+def _updates_of_a_point(learner: Learner) -> int:
+    return -(-learner.num_updates // _POINTS)
 
 
 def _hashable(option: Any) -> Any:
@@ -252,10 +291,10 @@ class Training:
         evaluate: Evaluate | None = None,
     ):
         self._learner, self._run, self._folder, self._evaluate = learner, run, folder, evaluate
-        self._sharding = None if sharding is None or sharding.mesh.size == 1 else sharding
-        self._updates = -(-learner.num_updates // _POINTS)
+        self._sharding = _of_several(sharding)
+        self._updates = _updates_of_a_point(learner)
         self.num_points = -(-learner.num_updates // self._updates)
-        self._on_a_device = -(-run.num_agents // (1 if self._sharding is None else self._sharding.mesh.size))
+        self._on_a_device = _agents_on_a_device(run, self._sharding)
         self.is_split_anew = False
         keys, starts = run.keys, run.starts
         self._keys = self._placed(keys)
@@ -264,11 +303,14 @@ class Training:
             self.curve = Curve.of_record(saved.curve)
             if self.curve.steps != [self._steps(number + 1) for number in range(min(len(self.curve), self.num_points))]:
                 raise File(path).damaged("the steps of its curve are not those of the run")
-            struct = jax.eval_shape(functools.partial(_start, learner, None), starts)
-            self._progress = self._placed(checkpoint.restore(path, tensors, struct, keys))
+            state = jax.eval_shape(functools.partial(_start, learner, None), starts)
+            struct = Progress(state, state.agent, np.zeros(run.num_agents, np.float32))
+            state, best, best_return = checkpoint.restore(path, tensors, struct, keys)
+            self._progress = Progress(self._placed(state), self._placed(best), np.asarray(best_return))
             self.is_split_anew = (saved.agents_on_a_device or self._on_a_device) != self._on_a_device
         else:
-            self._progress = _start(learner, self._sharding, self._placed(starts))
+            state = _start(learner, self._sharding, self._placed(starts))
+            self._progress = Progress(state, state.agent, np.full(run.num_agents, -np.inf, np.float32))
             self.curve = Curve(run.num_agents)
         if folder:
             run_folder.check_agreed(folder, len(self.curve))
@@ -315,8 +357,9 @@ class Training:
           ProcessError: another process has ended.
         """
         started = time.perf_counter()
-        progress, metrics = self._after(self._updates, self._evaluate)
+        state, metrics = self._after(self._updates, self._evaluate)
         curve = self.curve.with_point(self._steps(len(self.curve) + 1), self._whole(metrics))
+        progress = self._progress_to(state, curve.metrics["greedy_return"] if self._evaluate else curve.returns)
         self._progress, self.curve = progress, curve  # in one statement: they fit together whenever Ctrl-C comes
         steps = self._updates * self._learner.steps_per_update * self._run.num_agents
         self._steps_per_second = steps / (time.perf_counter() - started)
@@ -349,7 +392,8 @@ class Training:
         if self._folder is None:
             return
         started = time.monotonic()
-        progress = self._whole(self._progress)
+        state, best, best_return = self._progress
+        progress = Progress(self._whole(state), self._whole(best), best_return)
         if processes.is_first():
             names = self._run.names
             replace(self._folder / CURVE_CSV, self.curve.to_csv(names).encode())
@@ -363,10 +407,20 @@ class Training:
         """The learning curve as a PNG."""
         return self.curve.to_png(f"{self._run.algorithm} in {self._run.env_id}", self._run.groups)
 
-    def _after(self, num_updates: int, evaluate: Evaluate | None) -> tuple[Progress, Metrics]:
-        """So many updates later, where every agent is, and its metrics."""
+    def _after(self, num_updates: int, evaluate: Evaluate | None) -> tuple[Any, Metrics]:
+        """So many updates later, the state of every agent, and its metrics."""
         number = np.int32(len(self.curve))
-        return _point(self._learner, num_updates, evaluate, self._sharding, self._progress, self._keys, number)
+        return _point(self._learner, num_updates, evaluate, self._sharding, self._progress.state, self._keys, number)
+
+    def _progress_to(self, state: Any, returns: Sequence[Sequence[float]]) -> Progress:
+        """The progress of all agents with their next state, by the mean returns of each at every point so far."""
+        before, latest = self._progress, np.array(returns[-1], np.float32)
+        is_better = latest > before.best_return  # not if NaN, where no episode ended
+        # Here and not in the program of a point, in which each array of an agent would be a kernel more to compile.
+        best = state.agent if is_better.all() else before.best
+        if is_better.any() and not is_better.all():
+            best = _chosen(self._placed(is_better), state.agent, before.best)
+        return Progress(state, best, np.where(is_better, latest, before.best_return))
 
     def _steps(self, points: int) -> int:
         """The steps of each agent up to a point of the curve, from 1."""
@@ -387,12 +441,8 @@ class Training:
 
 
 @functools.partial(quicker_jit, static_argnums=(0, 1))
-def _start(learner: Learner, sharding: NamedSharding | None, starts: Any) -> Progress:
-    def of_agent(start: Any) -> Progress:
-        state = learner.init(start)
-        return Progress(state, state.agent, jnp.float32(-np.inf))
-
-    return spread(jax.vmap(of_agent), sharding, (True,))(starts)
+def _start(learner: Learner, sharding: NamedSharding | None, starts: Any) -> Any:
+    return spread(jax.vmap(learner.init), sharding, (True,))(starts)
 
 
 @functools.partial(quicker_jit, static_argnums=(0, 1, 2, 3))
@@ -401,33 +451,36 @@ def _point(
     num_updates: int,
     evaluate: Evaluate | None,
     sharding: NamedSharding | None,
-    progress: Any,
+    states: Any,
     keys: jax.Array,
     number: Any,
-) -> tuple[Progress, Metrics]:
-    """Where every agent is after so many updates, and its metrics: sums over episodes, means over updates.
+) -> tuple[Any, Metrics]:
+    """The state of every agent after so many updates, and its metrics: sums over episodes, means over updates.
 
     Args:
       learner, evaluate, sharding: as for `Training`.
       num_updates: of every agent.
-      progress: of every agent.
+      states: of every agent.
       keys: of every agent, for its evaluation.
       number: of the point, int32 ().
     """
 
-    def of_agent(progress: Progress, key: jax.Array, number: Any) -> tuple[Progress, Metrics]:
-        state, found = jax.lax.scan(lambda state, _: learner.update(state), progress.state, length=num_updates)
+    def of_agent(state: Any) -> tuple[Any, Metrics]:
+        state, found = jax.lax.scan(lambda state, _: learner.update(state), state, length=num_updates)
         metrics = {name: jnp.nanmean(x) for name, x in found.items() if name not in ("returns", "episodes")}
-        totals = {name: found[name].sum(dtype=found[name].dtype) for name in ("returns", "episodes")}
-        mean_return = totals["returns"] / totals["episodes"].astype(
-            jnp.float32
-        )  # NaN, which is better than nothing, where none ended
-        if evaluate:
-            metrics["greedy_return"] = mean_return = evaluate(state.agent, jax.random.fold_in(key, number)).mean()
-        is_better = mean_return > progress.best_return
-        best = trees.where(is_better, state.agent, progress.best)
-        best_return = jnp.where(is_better, mean_return, progress.best_return)
-        return Progress(state, best, best_return), {**totals, **metrics}
+        return state, {name: found[name].sum(dtype=found[name].dtype) for name in ("returns", "episodes")} | metrics
 
-    of_all = jax.vmap(of_agent, (0, 0, None))
-    return spread(of_all, sharding, (True, True, False))(progress, keys, number)
+    def of_all(states: Any, keys: jax.Array, number: Any) -> tuple[Any, Metrics]:
+        states, metrics = jax.vmap(of_agent)(states)
+        if evaluate:
+            keys = jax.vmap(random.fold_in, (0, None))(keys, number)
+            metrics["greedy_return"] = evaluate(states.agent, keys).mean(1)
+        return states, metrics
+
+    return spread(of_all, sharding, (True, True, False))(states, keys, number)
+
+
+@quicker_jit
+def _chosen(is_first: jax.Array, first: Any, second: Any) -> Any:
+    """For each agent, `first` or `second`."""
+    return jax.vmap(trees.where)(is_first, first, second)

@@ -40,11 +40,12 @@ def ppo(env: Environment) -> Agent:
     learner = feedforward.PPO(env, env.default_params, PPO_CONFIG)
 
     def empty(obs: Any, action: Any, number: Any, flag: Any) -> feedforward.Steps:
-        return feedforward.Steps(obs, action, number, obs, flag, flag)
+        return feedforward.Steps(obs, action, number, number, number, obs, flag, flag)
 
     def record(rollout: Rollout, step: Any) -> feedforward.Steps:
         row = (step.obs, step.action, step.reward, step.next_obs, step.done, step.info["terminated"])
-        return feedforward.Steps(*jax.tree.map(lambda x: x[None], row))
+        obs, action, *rest = jax.tree.map(lambda x: x[None], row)
+        return feedforward.Steps(obs, action, *learner.evaluate_actions(rollout.agent, obs, action), *rest)
 
     def learn(rollout: Rollout, step: Any, key: jax.Array) -> tuple[Any, Any]:
         return learner.learn(rollout.agent, rollout.optimizer, rollout.steps, step.next_obs[None], key)[:2]
