@@ -131,7 +131,12 @@ def normal(key: jax.Array, shape: tuple[int, ...] = (), axis_name: AxisName | No
 
     With an `axis_name`, this device's rows, as for `bits`.
     """
-    return normals(bits(key, shape, axis_name))
+
+    def draw(key: jax.Array) -> jax.Array:
+        return normals(bits(key, shape, axis_name))
+
+    # Without the boundary XLA CPU has a kernel of it all for each slice: the start of PPO compiles in 0.6 of the time.
+    return draw(key) if math.prod(shape) == 1 else compute_once(draw, key)
 
 
 def unit(words: jax.Array) -> jax.Array:

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from envcore import random
-from envcore.wrappers import Batched
+from envcore.wrappers import Batched, NoAutoReset
 
 from envcore_baselines.learner import Learner
 
@@ -51,7 +51,7 @@ def _play(
     learner: Learner, params: Any, agents: Any, keys: jax.Array, num_episodes: int, greedy: bool
 ) -> tuple[jax.Array, jax.Array]:
     """As `episode_returns`, with several agents: what is of an agent has a leading axis for them."""
-    batch = Batched(learner.env, num_episodes)
+    batch = NoAutoReset(Batched(learner.env, num_episodes))
     act = jax.vmap(functools.partial(learner.act, greedy=greedy), (None, 0, 0, 0))
 
     # Jitted so that `vmap` maps a traced program: op by op, the draws of a reset take a second to trace.
