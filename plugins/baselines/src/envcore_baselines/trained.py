@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, Self
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+from envcore import trees
 from envcore.environment import Environment
 from envcore.errors import FileError, InvalidArgumentError
 from envcore.wrappers import ActionMaskObservation
@@ -89,16 +91,13 @@ class TrainedAgent:
     def of_agents(cls, run: Run, env: Environment, params: Any, learner: Learner, agents: Any) -> list[Self]:
         """The agents of a run, in its order; every leaf of `agents` has a leading axis for them."""
         env = with_masks(env, params)
-        return [
-            cls(
-                run.of_agent(number),
-                env,
-                params,
-                learner,
-                jax.tree.map(lambda x, number=number: x[number], agents),
-            )
-            for number in range(run.num_agents)
-        ]
+        # By numpy: an index of JAX's is a program to compile for each shape.
+        arrays = jax.tree.map(lambda x: x if trees.is_key(x) else np.asarray(x), agents)
+
+        def of(number: int) -> Any:
+            return jax.tree.map(lambda x: jnp.asarray(x[number]), arrays)
+
+        return [cls(run.of_agent(number), env, params, learner, of(number)) for number in range(run.num_agents)]
 
     @classmethod
     def of_file(cls, path: Path, env: Environment | None = None, params: Any = None) -> Self:
