@@ -60,7 +60,7 @@ class TestEqualToJaxRandom:
             word, expected = np.uint32(int(number) % 2**32), jax.random.fold_in(key, number)
             assert_same_keys(random.fold_in(key, number), expected)
             assert_same_keys(jitted(key, word), expected)
-            assert_same_keys(mapped(key, word[None]), expected[None])
+            assert_same_keys(mapped(key, np.array([word])), expected[None])
 
     @pytest.mark.parametrize("make_key", KEY_MAKERS)
     @pytest.mark.parametrize("shape", [(), (1000,)])

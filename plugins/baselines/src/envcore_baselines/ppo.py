@@ -437,8 +437,9 @@ class PPO:
         batch = (flat.obs, flat.action, flat.log_prob, advantages, targets)
         orders = _shuffled(key, config.epochs, self.steps_per_update)
         minibatches = orders.reshape(config.epochs * config.minibatches, -1)
-        (network, optimizer), metrics = jax.lax.scan(descend, (agent.network, optimizer), minibatches)
-        metrics = dict(zip(("loss", "entropy", "kl", "gradient_norm"), metrics.mean(0), strict=True))
+        (network, optimizer), means = jax.lax.scan(descend, (agent.network, optimizer), minibatches)
+        names = ("loss", "entropy", "kl", "gradient_norm")
+        metrics: dict[str, jax.Array] = dict(zip(names, means.mean(0), strict=True))
         unexplained, variance = jnp.stack([advantages, targets]).var(-1)
         metrics["explained_variance"] = 1 - unexplained / (variance + 1e-8)
         statistics = agent.statistics
