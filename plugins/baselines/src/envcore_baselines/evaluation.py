@@ -54,15 +54,12 @@ def _play(
     batch = NoAutoReset(Batched(learner.env, num_episodes))
     act = jax.vmap(functools.partial(learner.act, greedy=greedy), (None, 0, 0, 0))
 
-    # Jitted so that `vmap` maps a traced program: op by op, the draws of a reset take a second to trace.
-    @jax.jit
     def start(key: jax.Array) -> Any:
         key, key_reset = random.split(random.fold_in(key, _EVALUATION))
         obs, state = batch.reset(key_reset, params)
         memory = jax.tree.map(lambda x: jnp.broadcast_to(x, (num_episodes, *jnp.shape(x))), learner.start_memory())
         return key, memory, obs, state, jnp.zeros(num_episodes, jnp.float32), jnp.zeros(num_episodes, jnp.bool_)
 
-    @jax.jit
     def step(agent: Any, carry: Any) -> Any:
         key, memory, obs, state, returns, ended = carry
         key, key_act, key_step = random.split(key, 3)
