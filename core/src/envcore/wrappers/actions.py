@@ -126,7 +126,7 @@ class StickyAction(Wrapper):
         return StickyState(super().init_state(draws, params), nothing, jnp.zeros(self.batch_shape, jnp.bool_))
 
     def draw(self, key: jax.Array, params: PyTree) -> StickyDraws:
-        key_env, key_sticky = random.split(key)
+        key_env, key_sticky = random.spawn(key, 2)
         drawn = random.uniform(key_sticky, self.batch_shape, axis_name=self.batch_axis())
         sticks = drawn < np.float32(self.repeat_action_probability)
         return StickyDraws(self.env.draw(key_env, params), sticks)

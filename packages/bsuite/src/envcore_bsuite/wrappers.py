@@ -77,7 +77,7 @@ class RewardNoise(ParamsWrapper):
         require.moderate(params, "noise_scale")
 
     def draw(self, key: jax.Array, params: RewardNoiseParams) -> RewardNoiseDraws:
-        key_env, key_noise = random.split(key)
+        key_env, key_noise = random.spawn(key, 2)
         noise = random.normal(key_noise, self.batch_shape, self.batch_axis())
         return RewardNoiseDraws(super().draw(key_env, params), noise)
 
