@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -68,53 +67,36 @@ def words(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
 def keys(key: jax.Array, num: int) -> jax.Array:
     """New keys, uint32 (num, 2)."""
 
+    def together(key: jax.Array) -> jax.Array:
+        return jnp.stack(threefry(key, counters((num,))), axis=-1)
+
     def apart(key: jax.Array) -> jax.Array:
         return jnp.stack([jnp.stack(threefry(key, counters((), np.uint32(n)))) for n in range(num)])
 
-    return _pairs(lambda: counters((num,)), key, elsewhere=apart if 0 < num <= _FEW else None)
+    # Without the boundary XLA CPU computes each key again for every word and every array that depends on it:
+    # 2.7 instead of 50 million CartPole steps per second (2,048 environments, one core).
+    return compute_once(together, key, elsewhere=apart if 0 < num <= _FEW else None)
 
 
 @functools.partial(jax.jit, inline=True)
 def folded(key: jax.Array, number: jax.Array) -> jax.Array:
     """The new key of a key and a number, uint32 (): uint32 (2,)."""
-    return _pairs(lambda number: (jnp.zeros_like(number), number), key, number)
+    return _pair(key, (jnp.zeros_like(number), number))
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3), inline=True)
 def counted_keys(key: jax.Array, start: jax.Array | np.uint32, num: int, total: int) -> jax.Array:
     """Keys `start` to `start + num` of `total`, uint32 (num, 2): one evaluation for all."""
     # The counters of `split` and `bits` have a first word of 0, so none of their blocks equals this one.
-    pair = _pairs(lambda: (jnp.uint32(SPAWN_TAG), jnp.uint32(total)), key)
+    pair = _pair(key, (jnp.uint32(SPAWN_TAG), jnp.uint32(total)))
     return jnp.stack([jnp.broadcast_to(pair[0], (num,)), pair[1] + start + lax.iota(jnp.uint32, num)], axis=-1)
 
 
-def _pairs(
-    counters: Callable[..., Pair],
-    key: jax.Array,
-    *numbers: jax.Array,
-    elsewhere: Callable[..., jax.Array] | None = None,
-) -> jax.Array:
-    """Both words for each counter, uint32 (*shape, 2).
-
-    Args:
-      counters: the counters, two of uint32 `shape`, as a function of the numbers.
-      key: the key.
-      *numbers: what the counters are computed from.
-      elsewhere: computes the same on other platforms than CPUs.
-    """
-
-    # By a choice, XLA CPU computes both words in one kernel; to stack them takes three, and 60 ms more to compile.
-    def chosen(key: jax.Array, *numbers: jax.Array) -> jax.Array:
-        wide = jax.tree.map(lambda x: jnp.broadcast_to(x[..., None], (*x.shape, 2)), counters(*numbers))
-        x, y = threefry(key, wide)
-        return jnp.where(np.arange(2) == 0, x, y)
-
-    def stacked(key: jax.Array, *numbers: jax.Array) -> jax.Array:
-        return jnp.stack(threefry(key, counters(*numbers)), axis=-1)
-
-    # Without the boundary XLA CPU computes each key again for every word and every array that depends on it:
-    # 2.7 instead of 50 million CartPole steps per second (2,048 environments, one core).
-    return compute_once(chosen, key, *numbers, elsewhere=elsewhere or stacked)
+def _pair(key: jax.Array, counter: Pair) -> jax.Array:
+    """Both words for a counter, two of uint32 (): uint32 (2,)."""
+    # Without the boundary XLA CPU would evaluate this again for each of the keys that are counted from it. Inside, it
+    # computes and stacks both words in one kernel.
+    return compute_once(lambda key, counter: jnp.stack(threefry(key, counter)), key, counter)
 
 
 # Jitted, and written in `lax` rather than operators, because a program traces it for each draw: a third of the time.
