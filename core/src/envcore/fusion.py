@@ -24,9 +24,7 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
-def compute_once(
-    fun: Callable[[*Ts], T], *args: *Ts, as_kernel: bool = False, elsewhere: Callable[[*Ts], T] | None = None
-) -> T:
+def compute_once(fun: Callable[[*Ts], T], *args: *Ts, as_kernel: bool = False) -> T:
     """Returns `fun(*args)`, computed once and stored instead of recomputed by everything that reads it.
 
     XLA's CPU backend fuses by recomputing cheap-looking producers for every element of every consumer, which multiplies
@@ -39,7 +37,6 @@ def compute_once(
       *args: its arguments, pytrees of arrays.
       as_kernel: compile it to one function of machine code on CPU. XLA cannot do that where it calls other code, as
         for callbacks and matrix products.
-      elsewhere: computes the same on other platforms; `fun`, if None.
     """
     mark = set_xla_metadata
     if mark is None:
@@ -66,7 +63,7 @@ def compute_once(
 
     token = _in_kernel.set(as_kernel or _in_kernel.get())
     try:
-        return lax.platform_dependent(*args, cpu=on_cpu, default=elsewhere or inlined)
+        return lax.platform_dependent(*args, cpu=on_cpu, default=inlined)
     finally:
         _in_kernel.reset(token)
 

@@ -98,7 +98,7 @@ def uniform(
     """
     low, high = jnp.asarray(minval, jnp.float32), jnp.asarray(maxval, jnp.float32)
     low, high = jnp.broadcast_to(low, shape), jnp.broadcast_to(high, shape)
-    return jnp.maximum(low, unit(bits(key, shape, axis_name)) * (high - low) + low)
+    return _between(low, high, bits(key, shape, axis_name))
 
 
 def units(key: jax.Array, *shapes: tuple[int, ...]) -> list[jax.Array]:
@@ -148,7 +148,7 @@ def unit(words: jax.Array) -> jax.Array:
 def normals(words: jax.Array) -> jax.Array:
     """Turns uint32 words into float32 normal with mean 0 and variance 1."""
     low = np.nextafter(np.float32(-1), np.float32(0))
-    return np.float32(math.sqrt(2)) * lax.erf_inv(jnp.maximum(low, unit(words) * (1 - low) + low))
+    return np.float32(math.sqrt(2)) * lax.erf_inv(_between(low, np.float32(1), words))
 
 
 def integers(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array:
@@ -208,6 +208,11 @@ def spawn(key: jax.Array, num: int, axis_name: AxisName | None = None) -> jax.Ar
     # CartPole's speed.
     start = np.uint32(0) if axis_name is None else first_row(num, axis_name).astype(jnp.uint32)
     return _as_key_like(key, threefry.counted_keys(words, start, num, total))
+
+
+def _between(low: Any, high: Any, words: jax.Array) -> jax.Array:
+    """Turns uint32 words into float32 uniform on [low, high), rounded as by `jax.random.uniform`."""
+    return jnp.maximum(low, unit(words) * (high - low) + low)
 
 
 def _legacy_size() -> int:

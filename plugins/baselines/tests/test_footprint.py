@@ -54,7 +54,8 @@ def test_the_bytes_of_an_agent_are_those_of_its_compiled_training() -> None:
 
 def test_programs_are_traced_once_for_the_estimate_and_the_training() -> None:
     learner: Any = Idle()
-    assert training_bytes(learner, run_of(2)) < 100
+    # Twice the state and the largest result, which is of one or two numbers, depending on the release of JAX.
+    assert training_bytes(learner, run_of(2)) in (2 * (4 + 4), 2 * (4 + 8))
     Training(learner, run_of(2), None).advance()
     assert learner.traced == ["init", "update"]
 

@@ -234,7 +234,8 @@ def training_bytes(
     def of_all(tree: Any) -> Any:
         return jax.tree.map(lambda x: jax.ShapeDtypeStruct((rows, *x.shape[1:]), x.dtype), tree)
 
-    starts, keys = jax.eval_shape(lambda: (run.starts, run.keys))
+    one = dataclasses.replace(run, num_seeds=1)
+    starts, keys = jax.eval_shape(lambda: (one.starts, one.keys))
     states = _start.trace(learner, sharding, of_all(starts)).out_info
     updates = _updates_of_a_point(learner)
     program = _point.trace(learner, updates, evaluate, sharding, of_all(states), of_all(keys), np.int32(0))
@@ -303,7 +304,7 @@ class Training:
             self.curve = Curve.of_record(saved.curve)
             if self.curve.steps != [self._steps(number + 1) for number in range(min(len(self.curve), self.num_points))]:
                 raise File(path).damaged("the steps of its curve are not those of the run")
-            state = jax.eval_shape(functools.partial(_start, learner, None), starts)
+            state = _start.trace(learner, None, starts).out_info
             struct = Progress(state, state.agent, np.zeros(run.num_agents, np.float32))
             state, best, best_return = checkpoint.restore(path, tensors, struct, keys)
             self._progress = Progress(self._placed(state), self._placed(best), np.asarray(best_return))

@@ -20,6 +20,8 @@ class quicker_jit:  # noqa: N801  # used as a function, as `jax.jit` is
     bit, and its programs as fast. A backend starts with the first call. Inside another program, it is that one's part.
     """
 
+    __name__: str
+
     def __init__(self, fun: Callable[..., Any], static_argnums: Sequence[int] = ()):
         self._fun, self._static_argnums = fun, static_argnums
         functools.update_wrapper(self, fun)
