@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from envcore import random
 from envcore.errors import InvalidArgumentError
 from envcore.rollout import run_rollout, start_rollout
 from envcore.wrappers import Batched, FlattenObservation, LogWrapper
@@ -138,6 +139,13 @@ def _sampled(weights, obs, key):
     return jax.random.categorical(key, obs[:, :3, 1] * jnp.array([1.0, 2.0, -1.0])[None])
 
 
+def _by_our_random(weights, obs, key):
+    key_coin, key_act = random.split(key)
+    is_high = random.uniform(key_coin, (len(obs), 2)) < random.normal(key_act, (len(obs), 2))
+    keys = random.split(random.fold_in(key, 7), len(obs))
+    return is_high.sum(1, dtype=int) * jax.vmap(lambda key: random.integers(random.bits(key), 2))(keys)
+
+
 def _each_with_its_key(weights, obs, key):
     keys = jax.random.split(key, len(obs))
     return jax.vmap(lambda key, obs: jax.random.randint(key, (), 0, 2) + (obs[0, 0] > 0).astype(int))(keys, obs)
@@ -151,7 +159,12 @@ def _shared(weights, obs, key):
 
 @pytest.mark.parametrize(
     "policy",
-    [_greedy(0.3), _sampled, *(pytest.param(each, marks=pytest.mark.slow) for each in (_each_with_its_key, _shared))],
+    [
+        _greedy(0.3),
+        _sampled,
+        _by_our_random,
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (_each_with_its_key, _shared)),
+    ],
 )
 def test_a_policy_draws_what_it_draws_in_run_rollout(policy):
     batch = Batched(envcore.make("Catch-bsuite")[0], NUM_ENVS)

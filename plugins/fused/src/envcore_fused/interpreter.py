@@ -6,18 +6,20 @@ Values are numpy arrays, of scalars of the graph or, where a value is known, of 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import numpy as np
+from envcore import threefry
 from envcore.errors import InvalidArgumentError
 from envcore.typing import PyTree
 from jax.core import Tracer
 from jax.extend import source_info_util
 
 from envcore_fused import indexing, products, reductions, rules
-from envcore_fused.keys import BY_ROW, FUNCTIONS, is_key, keys_of, words_of
+from envcore_fused.keys import FUNCTIONS, is_key, keys_of, words_of
 from envcore_fused.rules import TooManyError, array_of, each, is_equal, select
 from envcore_fused.scalars import Graph, check_dtype
 
@@ -94,6 +96,8 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str)
     name, params, avals = equation.primitive.name, equation.params, [var.aval for var in equation.outvars]
     if name in _CALLS:
         inner = params[_CALLS[name]]
+        if params.get("name") == threefry.threefry.__name__:
+            inputs = _own_counters(graph, *inputs)
         rows = [graph.input("number", np.int32)] if params.get("name") == ROW else graph.rows
         with graph.drawing(rows):
             return interpret(graph, getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs, place)
@@ -125,15 +129,30 @@ def _of_words(graph: Graph, equation: Any, inputs: list[np.ndarray]) -> list[Any
         words_of(x) if is_key(var.aval) else graph.array(x) for x, var in zip(inputs, equation.invars, strict=True)
     ]
     dtypes = [np.uint32 if is_key(var.aval) else var.aval.dtype for var in equation.invars]
-    name, params, fun = equation.primitive.name, equation.params, FUNCTIONS[equation.primitive.name]
-    if graph.rows and name in BY_ROW and arrays[0].ndim == 1 and params["shape"][:1] == (len(graph.rows),):
-        fun = BY_ROW[name]
-        arrays.append(graph.array([graph.apply("op_convert", np.uint32, np.dtype(np.uint32), x) for x in graph.rows]))
-        dtypes.append(np.uint32)
     structs = tuple(jax.ShapeDtypeStruct(x.shape, dtype) for x, dtype in zip(arrays, dtypes, strict=True))
-    fun = functools.partial(fun, **params)
+    fun = functools.partial(FUNCTIONS[equation.primitive.name], **equation.params)
     _, (words,), _ = interpret_function(graph, fun, structs, arrays)
     return [keys_of(words) if is_key(out.aval) else words]
+
+
+def _own_counters(graph: Graph, key: np.ndarray, *counters: np.ndarray) -> list[np.ndarray]:
+    """What `threefry` takes; of a block that is drawn from one key for all rows of the batch, each row has its part.
+
+    A word depends on the key and its place in the block alone.
+    """
+    num_rows = len(graph.rows)
+    if not num_rows or key.ndim != 1 or [x.shape[:1] for x in counters] != [(num_rows,)] * 2:
+        return [key, *counters]
+    shape = counters[0].shape
+
+    def of_row(number: jax.Array) -> Any:
+        return threefry.counters(shape[1:], number.astype(np.uint32) * np.uint32(math.prod(shape[1:])))
+
+    _, whole, _ = interpret_function(graph, lambda: threefry.counters(shape), (), [])
+    if any((graph.array(x) != y).any() for x, y in zip(counters, whole, strict=True)):
+        return [key, *counters]
+    struct = jax.ShapeDtypeStruct((num_rows,), np.int32)
+    return [key, *interpret_function(graph, jax.vmap(of_row), (struct,), [np.array(graph.rows)])[1]]
 
 
 def _line(equation: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, threefry, trees
+from envcore import random, trees
 from envcore.errors import InvalidArgumentError
 
 from envcore_fused.scalars import Scalar
@@ -52,13 +52,9 @@ def _seed(seeds: jax.Array, **params: Any) -> jax.Array:
 
 
 def _bits(keys: jax.Array, *, bit_width: int, shape: tuple[int, ...]) -> jax.Array:
-    _check_width(bit_width)
+    if bit_width != 32:
+        raise InvalidArgumentError(f"envcore_fused has no rule for random words of {bit_width} bits.")
     return _over_batch(lambda key: random.bits(key, shape), keys.ndim - 1)(keys)
-
-
-def _check_width(bits: int) -> None:
-    if bits != 32:
-        raise InvalidArgumentError(f"envcore_fused has no rule for random words of {bits} bits.")
 
 
 def _split(keys: jax.Array, *, shape: tuple[int, ...]) -> jax.Array:
@@ -70,19 +66,6 @@ def _split(keys: jax.Array, *, shape: tuple[int, ...]) -> jax.Array:
 
 def _fold_in(keys: jax.Array, data: jax.Array) -> jax.Array:
     return _over_batch(random.fold_in, keys.ndim - 1)(keys, data)
-
-
-def _bits_by_row(key: jax.Array, rows: jax.Array, *, bit_width: int, shape: tuple[int, ...]) -> jax.Array:
-    _check_width(bit_width)
-    return jax.vmap(lambda row: threefry.block(key, row * np.uint32(np.prod(shape[1:])), shape[1:]))(rows)
-
-
-def _split_by_row(key: jax.Array, rows: jax.Array, *, shape: tuple[int, ...]) -> jax.Array:
-    def of(row: jax.Array) -> jax.Array:
-        counters = threefry.counters(shape[1:], row * np.uint32(np.prod(shape[1:])))
-        return jnp.stack(threefry.threefry(key, counters), axis=-1)
-
-    return jax.vmap(of)(rows)
 
 
 def _over_batch(fun: Callable[..., jax.Array], num_axes: int) -> Callable[..., jax.Array]:
@@ -100,6 +83,3 @@ FUNCTIONS: dict[str, Callable[..., jax.Array]] = {
     "random_unwrap": _unchanged,
     "random_wrap": _unchanged,
 }
-
-BY_ROW: dict[str, Callable[..., jax.Array]] = {"random_bits": _bits_by_row, "random_split": _split_by_row}
-"""From one key and the numbers of rows, these rows of a block: a word depends on the key and its place alone."""

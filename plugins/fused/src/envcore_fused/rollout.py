@@ -48,7 +48,7 @@ def run_rollout(
     Args:
       env: one environment, or `Batched` with or without wrappers around it.
       policy: `random_policy(env)`, or a function of each environment's observation alone: arithmetic, indexing, the
-        layers of a network, and draws of `jax.random` whose first axis is the environments'.
+        layers of a network, and draws of `jax.random` or `envcore.random` whose first axis is the environments'.
       start: from `start_rollout`, or from an earlier rollout.
       num_steps: number of steps, static.
       params: the environment's params; its defaults if None.

@@ -19,7 +19,7 @@ def by_row(name: str, fun: Callable[[PyTree, PyTree], PyTree]) -> Callable[..., 
     """`fun(batch, shared)` as a function of one row of the batch.
 
     It raises `InvalidArgumentError` where a row of the result does not depend on that row of the batch alone, in the
-    same way for every row. Draws of `jax.random` whose first axis is the batch's have the row's part of it.
+    same way for every row. Random draws whose first axis is the batch's have the row's part of it.
     """
 
     def of_row(row: PyTree, shared: PyTree = None) -> PyTree:
