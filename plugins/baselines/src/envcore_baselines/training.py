@@ -39,7 +39,7 @@ from jax.sharding import NamedSharding
 from envcore_baselines import algorithms
 from envcore_baselines.curve import Curve, CurveRecord, Point
 from envcore_baselines.footprint import largest_bytes
-from envcore_baselines.learner import Learner, Metrics
+from envcore_baselines.learner import Learner, Metrics, each_agent
 from envcore_baselines.sweep import Swept, combinations, title
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -443,7 +443,7 @@ class Training:
 
 @functools.partial(quicker_jit, static_argnums=(0, 1))
 def _start(learner: Learner, sharding: NamedSharding | None, starts: Any) -> Any:
-    return spread(jax.vmap(learner.init), sharding, (True,))(starts)
+    return spread(each_agent(learner.init), sharding, (True,))(starts)
 
 
 @functools.partial(quicker_jit, static_argnums=(0, 1, 2, 3))
@@ -472,7 +472,7 @@ def _point(
         return state, {name: found[name].sum(dtype=found[name].dtype) for name in ("returns", "episodes")} | metrics
 
     def of_all(states: Any, keys: jax.Array, number: Any) -> tuple[Any, Metrics]:
-        states, metrics = jax.vmap(of_agent)(states)
+        states, metrics = each_agent(of_agent)(states)
         if evaluate:
             keys = jax.vmap(random.fold_in, (0, None))(keys, number)
             metrics["greedy_return"] = evaluate(states.agent, keys).mean(1)

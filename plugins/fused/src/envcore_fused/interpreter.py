@@ -6,6 +6,7 @@ Values are numpy arrays, of scalars of the graph or, where a value is known, of 
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,6 +28,7 @@ _RULES = {**rules.RULES, **reductions.RULES, **indexing.RULES, **products.RULES}
 _MOST_ITERATIONS = 1_000
 ROW = "row_of_a_batch"
 """The name of a jitted function that is applied to a batch of one row, that of the environment."""
+_THREEFRY = inspect.unwrap(threefry.threefry).__name__
 _CALLS = {
     "checkpoint": "jaxpr",
     "closed_call": "call_jaxpr",
@@ -96,7 +98,7 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str)
     name, params, avals = equation.primitive.name, equation.params, [var.aval for var in equation.outvars]
     if name in _CALLS:
         inner = params[_CALLS[name]]
-        if params.get("name") == threefry.threefry.__name__:
+        if params.get("name") == _THREEFRY:
             inputs = _own_counters(graph, *inputs)
         rows = [graph.input("number", np.int32)] if params.get("name") == ROW else graph.rows
         with graph.drawing(rows):
