@@ -228,7 +228,7 @@ envcore_cli.main()
     ("signum", "status", "line"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGHUP, 129, "hung up")]
 )
 def test_a_signal_saves_what_has_been_trained(tmp_path: Path, signum: signal.Signals, status: int, line: str) -> None:
-    args = ("sweep", "ppo", "CartPole-v1", "--setting", "total_steps=20000000", "--out", str(tmp_path / "runs"))
+    args = ("sweep", "ppo", "CartPole-v1", "--setting", "total_steps=5000000", "--out", str(tmp_path / "runs"))
     with commands(Command(*args, program=UNDER_WAY)) as (command,):
         stderr: Any = command.process.stderr
         assert stderr.readline() == "under way\n"
