@@ -114,7 +114,7 @@ def test_noise_in_noise_is_drawn_twice() -> None:
     params = env.default_params.replace(noise_scale=0.0)
     assert params.env_params.noise_scale == 3.0
     inner = RewardNoise(Catch(), 3.0)
-    key_inside = random.split(KEY)[0]
+    key_inside = random.spawn(KEY, 2)[0]
     assert step(env, params)[2] == step(inner, key=key_inside)[2]
 
 
@@ -129,7 +129,7 @@ def test_order_of_wrappers() -> None:
 
 @pytest.mark.slow
 def test_only_the_reward_changes() -> None:
-    key_inside = random.split(KEY)[0]
+    key_inside = random.spawn(KEY, 2)[0]
     plain = step(CartPole(), key=key_inside)
     for env, key in ((RewardNoise(CartPole(), 2.0), KEY), (RewardScale(CartPole(), 2.0), key_inside)):
         obs, state, reward, done, info = step(env, key=key)
