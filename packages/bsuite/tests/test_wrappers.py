@@ -148,13 +148,13 @@ def test_params_of_the_environment_inside() -> None:
 
 
 def test_noise_in_and_around_a_batch() -> None:
-    actions = jnp.ones(500, jnp.int32)
-    for env in (Batched(RewardNoise(MountainCar(), 2.0), 500), RewardNoise(Batched(MountainCar(), 500), 2.0)):
+    actions = jnp.ones(4000, jnp.int32)
+    for env in (Batched(RewardNoise(MountainCar(), 2.0), 4000), RewardNoise(Batched(MountainCar(), 4000), 2.0)):
         _, state = env.reset(KEY)
         _, _, reward, _, info = env.step(KEY, state, actions)
-        assert reward.shape == (500,)
+        assert reward.shape == (4000,)
         check_normal(np.asarray(reward) + 1, 2.0)
-        np.testing.assert_array_equal(info["raw_return"], -jnp.ones(500))
+        np.testing.assert_array_equal(info["raw_return"], -jnp.ones(4000))
 
 
 def test_logged_returns_are_those_of_the_agent() -> None:
