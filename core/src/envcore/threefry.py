@@ -57,7 +57,7 @@ def words(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
         return block(key, 0, shape)
 
     def apart(key: jax.Array) -> jax.Array:
-        return jnp.stack([block(key, np.uint32(n), ()) for n in range(*shape)])
+        return jnp.stack([block(key, np.uint32(n), ()) for n in range(shape[0])])
 
     if len(shape) == 1 and 1 < shape[0] <= _FEW:
         return lax.platform_dependent(key, cpu=together, default=apart)

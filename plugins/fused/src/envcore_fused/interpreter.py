@@ -146,13 +146,13 @@ def _own_counters(graph: Graph, key: np.ndarray, *counters: np.ndarray) -> list[
     if not num_rows or key.ndim != 1 or [x.shape[:1] for x in counters] != [(num_rows,)] * 2:
         return [key, *counters]
     shape = counters[0].shape
+    _, block, _ = interpret_function(graph, lambda: threefry.counters(shape), (), [])
+    if any((graph.array(x) != y).any() for x, y in zip(counters, block, strict=True)):
+        return [key, *counters]
 
     def of_row(number: jax.Array) -> Any:
         return threefry.counters(shape[1:], number.astype(np.uint32) * np.uint32(math.prod(shape[1:])))
 
-    _, whole, _ = interpret_function(graph, lambda: threefry.counters(shape), (), [])
-    if any((graph.array(x) != y).any() for x, y in zip(counters, whole, strict=True)):
-        return [key, *counters]
     struct = jax.ShapeDtypeStruct((num_rows,), np.int32)
     return [key, *interpret_function(graph, jax.vmap(of_row), (struct,), [np.array(graph.rows)])[1]]
 
