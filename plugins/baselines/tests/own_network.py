@@ -1,4 +1,4 @@
-"""Networks as a user would write them: a class, and a pair of functions for two actions."""
+"""Networks as a user would write them: classes, and a pair of functions for two actions."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ class Linear:
 
     def apply(self, weights: Any, obs: jax.Array) -> tuple[jax.Array, jax.Array]:
         return obs @ weights["policy"], obs @ weights["value"]
+
+
+class LinearValues(Linear):
+    """Of actions."""
+
+    def apply(self, weights: Any, obs: jax.Array) -> jax.Array:
+        return obs @ weights["policy"]
 
 
 def init(key: jax.Array, obs: jax.Array) -> dict[str, jax.Array]:

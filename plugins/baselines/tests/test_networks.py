@@ -22,13 +22,14 @@ from envcore_baselines.ppo import PPO
 from envcore_baselines.trained import TrainedAgent
 from envcore_baselines.training import Run
 from guessing import Guess, GuessConfig
-from own_network import Linear, apply, init, pair
+from own_network import Linear, LinearValues, apply, init, pair
 from toy import Counter, Spring
 
 if TYPE_CHECKING:
     from command_line import Run as Command
 
 SMALL: dict[str, Any] = {"num_envs": 4, "rollout_steps": 8, "epochs": 1, "hidden": (4,), "total_steps": 32 * 9}
+SMALL_DQN: dict[str, Any] = {"num_envs": 4, "total_steps": 400, "min_replay_size": 8, "target_period": 1}
 SETTINGS = [part for name, value in SMALL.items() for part in ("--setting", f"{name}={value}")]
 
 
@@ -81,6 +82,18 @@ def test_training_with_it(network: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("run")
+@pytest.mark.parametrize(("algorithm", "settings"), [("pqn", SMALL), ("dqn", SMALL_DQN)])
+def test_values_of_actions_by_it(algorithm: str, settings: dict[str, Any]) -> None:
+    (agent,) = envcore_baselines.train(algorithm, "Counter-v0", network=LinearValues, **settings).agents
+    obs, _ = agent.env.reset(jax.random.key(0), agent.params)
+    (weights,) = jax.tree.leaves(jax.tree.map(np.asarray, agent.agent["policy"]))
+    assert weights.any()  # they are zero before
+    action, _ = agent.act((), obs, jax.random.key(1))
+    assert action == (obs @ weights).argmax()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("run")
 def test_a_sweep_with_it_and_an_algorithm_that_no_name_leads_to() -> None:
     class Mine(PPO): ...
 
@@ -123,7 +136,7 @@ def test_the_command(run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert json.loads(Path("run/run.json").read_text())["network"] == "my_network:Linear"
     assert run(*train)[:2] == (0, text)
     code, _, err = run("train", "es", "Counter-v0", "--out", "es", "--network", "my_network:Linear")
-    assert (code, err) == (1, "error: ES takes no network; of the announced algorithms do: ppo.\n")
+    assert (code, err) == (1, "error: ES takes no network; of the announced algorithms do: dqn, ppo, pqn.\n")
     code, _, err = run(*train[:-1], "my_network:init")
     assert (code, err.count("\n")) == (1, 1)
     assert err.startswith("error: the network must have the functions init(key, obs)")
@@ -147,3 +160,18 @@ def test_a_network_that_does_not_fit(network: Any, message: str) -> None:
         algorithms.learner("ppo", Counter(), Counter().default_params, algorithms.config("ppo", None, SMALL), network)
     with pytest.raises(ValueError, match=message):
         PPO(Counter(), Counter().default_params, network=network)
+
+
+@pytest.mark.parametrize("algorithm", ["pqn", "dqn"])
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (LinearValues(3), r"float32 \(n, 2\), got \(\(2, 3\), 'float32'\) for n = 2"),
+        (Linear(2), r"float32 \(n, 2\), got \(\(\(2, 2\), 'float32'\), "),
+        (Network(init, lambda weights, obs: 1 / 0), "but it fails: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_values_that_do_not_fit(algorithm: str, network: Any, message: str) -> None:
+    env, config = Counter(), algorithms.config(algorithm, None, {"num_envs": 4})
+    with pytest.raises(ConfigError, match=f"the network must map observations to values .*{message}"):
+        algorithms.learner(algorithm, env, env.default_params, config, network)

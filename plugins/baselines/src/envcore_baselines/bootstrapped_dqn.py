@@ -22,6 +22,7 @@ from typing import Annotated, Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from envcore import random
+from envcore.environment import Environment
 from flax import linen as nn
 
 from envcore_baselines.dqn import DQN, DQNConfig, Transition, add, as_floats, empty, masked, split
@@ -89,10 +90,13 @@ class EnsembleState(NamedTuple):
 
 
 class BootstrappedDQN(DQN):
-    """Learns in one environment. Arguments, attributes and errors are those of `DQN`."""
+    """Learns in one environment. Arguments, attributes and errors are those of `DQN`, whose own network it has."""
 
     Config = BootstrappedDQNConfig
     config: BootstrappedDQNConfig
+
+    def __init__(self, env: Environment, params: Any, config: BootstrappedDQNConfig):
+        super().__init__(env, params, config)
 
     def start_memory(self) -> jax.Array:
         """The member that acts in an episode, int32 (); -1 before it is drawn."""

@@ -194,6 +194,8 @@ class DQN:
         `Discrete`.
       params: its params.
       config: the settings.
+      network: what maps n observations to the values of the actions, float32 (n, num_actions), as `Network` does, which
+        is the default: `init(key, obs)` gives weights for `apply(weights, obs)`. A class is called with num_actions.
 
     Attributes:
       config: the settings.
@@ -201,12 +203,12 @@ class DQN:
         masks, if any; actions then are legal.
 
     Raises:
-      ValueError: the settings do not fit each other or the environment.
+      ValueError: the settings or the network do not fit each other or the environment.
     """
 
     Config = DQNConfig
 
-    def __init__(self, env: Environment, params: Any, config: DQNConfig):
+    def __init__(self, env: Environment, params: Any, config: DQNConfig, network: Any = None):
         space = env.action_space(params)
         if not isinstance(space, spaces.Discrete):
             raise ValueError(f"Q-learning needs actions of a Discrete, {env.name} has {space}.")
@@ -220,12 +222,15 @@ class DQN:
         self.config, self._params = config, params
         is_observed = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
         self.env = env if is_observed else FlattenObservation(env)
-        self._network = Network((*config.hidden, space.n))
+        own = Network((*config.hidden, space.n))
+        self._network: Any = network(space.n) if isinstance(network, type) else network or own
         self._batch = LogWrapper(Batched(self.env, config.num_envs))
         self._optimizer = optax.adam(config.learning_rate)
         obs = jax.eval_shape(lambda key: self.env.reset(key, params)[0], jax.random.key(0))
         int_, float_ = (jax.ShapeDtypeStruct((), dtype) for dtype in (jnp.int32, jnp.float32))
         self._transition = Transition(obs, int_, float_, float_, obs)
+        if network:
+            _check_network(self._network, split(obs)[0], space.n)
 
     @property
     def steps_per_update(self) -> int:
@@ -345,11 +350,11 @@ class DQN:
     def _values(self, agent: Any, obs: Any) -> jax.Array:
         """The values of all actions for N observations, float32 (N, actions); `ILLEGAL` is that of an illegal one."""
         obs, mask = split(obs)
-        values: Any = self._network.apply(agent, obs)
-        return masked(values, mask)
+        return masked(self._network.apply(agent, obs), mask)
 
     def _init_network(self, key: jax.Array) -> Any:
-        return self._network.init(key, jnp.zeros((1, *split(self._transition.obs)[0].shape)))
+        obs, _ = split(self._transition.obs)
+        return self._network.init(key, jnp.zeros((1, *obs.shape), obs.dtype))
 
 
 def gradient_step(learned: Any, gradients: Any, optimizer: optax.GradientTransformation, target_period: int) -> Any:
@@ -377,6 +382,20 @@ def split(obs: Any) -> tuple[Any, Any]:
 def masked(values: jax.Array, mask: Any) -> jax.Array:
     """Values of actions, (..., n), `ILLEGAL` where the mask is False; as they are where it allows none, or is None."""
     return values if mask is None else jnp.where(mask | ~mask.any(-1, keepdims=True), values, ILLEGAL)
+
+
+def _check_network(network: Any, obs: Any, num_actions: int) -> None:
+    """Raises ValueError unless a network maps observations to the values of the actions."""
+    batch = jax.ShapeDtypeStruct((2, *obs.shape), obs.dtype)
+    expected = f"values float32 (n, {num_actions})"
+    try:
+        weights = jax.eval_shape(network.init, jax.random.key(0), batch)
+        found = jax.tree.map(lambda x: (x.shape, x.dtype.name), jax.eval_shape(network.apply, weights, batch))
+    except Exception as error:
+        name, what = type(error).__name__, (str(error).splitlines() or [""])[0]
+        raise ValueError(f"the network must map observations to {expected}, but it fails: {name}: {what}") from error
+    if found != ((2, num_actions), "float32"):
+        raise ValueError(f"the network must map observations to {expected}, got {found} for n = 2.")
 
 
 def as_floats(obs: jax.Array) -> jax.Array:

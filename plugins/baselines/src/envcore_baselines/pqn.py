@@ -144,6 +144,8 @@ class PQN:
       env: the environment, whose actions are those of a `Discrete`.
       params: its params.
       config: the settings.
+      network: what maps n observations to the values of the actions, float32 (n, num_actions), as `Network` does, which
+        is the default: `init(key, obs)` gives weights for `apply(weights, obs)`. A class is called with num_actions.
 
     Attributes:
       config: the settings.
@@ -151,12 +153,12 @@ class PQN:
         of `ActionMaskObservation`, whose legal actions are taken.
 
     Raises:
-      ValueError: the settings do not fit each other or the environment.
+      ValueError: the settings or the network do not fit each other or the environment.
     """
 
     Config = PQNConfig
 
-    def __init__(self, env: Environment, params: Any, config: PQNConfig | None = None):
+    def __init__(self, env: Environment, params: Any, config: PQNConfig | None = None, network: Any = None):
         self.config = config = PQNConfig() if config is None else config
         is_observed = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
         self.env, self._params = env if is_observed else FlattenObservation(env), params
@@ -167,12 +169,15 @@ class PQN:
         if not isinstance(space, spaces.Discrete):
             raise ValueError(f"Q-learning needs actions of a Discrete, {env.name} has {space}.")
         self._obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
-        if config.torso == "conv" and (self._obs.ndim != 3 or min(self._obs.shape[:2]) < 3):
+        if config.torso == "conv" and not network and (self._obs.ndim != 3 or min(self._obs.shape[:2]) < 3):
             raise ValueError(
                 "torso = 'conv' needs observations (height, width, channels) of at least 3 x 3, "
                 f"{env.name} has {env.observation_space(params)}."
             )
-        self._network = Network(config, space.n)
+        own = Network(config, space.n)
+        self._network: Any = network(space.n) if isinstance(network, type) else network or own
+        if network:
+            _check_network(self._network, self._obs, space.n)
         self._batch = LogWrapper(Batched(self.env, config.num_envs))
         steps = self.num_updates * config.epochs * config.minibatches
         rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
@@ -275,7 +280,7 @@ class PQN:
     def _values(self, network: Any, obs: Any) -> jax.Array:
         """The values of all actions for n observations, float32 (n, actions); `ILLEGAL` is that of an illegal one."""
         obs, mask = _split(obs)
-        values: Any = self._network.apply(network, obs)
+        values = self._network.apply(network, obs)
         return values if mask is None else jnp.where(mask | ~mask.any(-1, keepdims=True), values, ILLEGAL)
 
 
@@ -289,6 +294,20 @@ def _explore(values: jax.Array, epsilon: Any, key: jax.Array) -> jax.Array:
 def _split(obs: Any) -> tuple[Any, Any]:
     """Observations and their action masks, None without masks."""
     return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
+
+
+def _check_network(network: Any, obs: Any, num_actions: int) -> None:
+    """Raises ValueError unless a network maps observations to the values of the actions."""
+    batch = jax.ShapeDtypeStruct((2, *obs.shape), obs.dtype)
+    expected = f"values float32 (n, {num_actions})"
+    try:
+        weights = jax.eval_shape(network.init, jax.random.key(0), batch)
+        found = jax.tree.map(lambda x: (x.shape, x.dtype.name), jax.eval_shape(network.apply, weights, batch))
+    except Exception as error:
+        name, what = type(error).__name__, (str(error).splitlines() or [""])[0]
+        raise ValueError(f"the network must map observations to {expected}, but it fails: {name}: {what}") from error
+    if found != ((2, num_actions), "float32"):
+        raise ValueError(f"the network must map observations to {expected}, got {found} for n = 2.")
 
 
 def _shuffled(key: jax.Array, rows: int, size: int) -> jax.Array:
