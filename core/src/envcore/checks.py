@@ -1,12 +1,14 @@
-"""Checks of plain Python values: of the options that fix a shape or the program, and of counts."""
+"""Checks of plain Python values: of the options that fix a shape or the program, of counts; and of networks."""
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+
+from envcore.text import one_line
 
 _FLOAT32 = np.finfo(np.float32)
 
@@ -63,3 +65,39 @@ def flag(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {value!r}")
     return bool(value)
+
+
+def network(network: Any, obs: Any, results: Mapping[str, tuple[int, ...]]) -> Any:
+    """Returns a network, which is traced with two observations and with one.
+
+    Args:
+      network: with the functions `init(key, obs)`, which returns weights, and `apply(weights, obs)`; or a class of such
+        objects, which takes the number of outputs.
+      obs: an observation, or its `jax.ShapeDtypeStruct`.
+      results: the shapes of what it returns for an observation, float32, by their names; the first one, of length 1, is
+        the number of outputs.
+
+    Raises:
+      ValueError: it fails, has weights that are not floats, or returns something else.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    described = [f"{name} float32 {('n', *shape)}".replace("'", "") for name, shape in results.items()]
+    expected = f"the network must map observations to {' and '.join(described)}"
+    for number in (2, 1):  # acting takes one
+        batch = jax.ShapeDtypeStruct((number, *obs.shape), obs.dtype)
+        try:
+            made = network(*next(iter(results.values()))) if isinstance(network, type) else network
+            weights = jax.eval_shape(made.init, jax.eval_shape(lambda: jax.random.key(0)), batch)
+            returned = jax.eval_shape(made.apply, weights, batch)
+            found = jax.tree.map(lambda x: (x.shape, x.dtype.name), returned)
+        except Exception as error:
+            raise ValueError(f"{expected}, but it fails: {one_line(error)}") from error
+        wanted = [((number, *shape), "float32") for shape in results.values()]
+        if found != (wanted[0] if len(wanted) == 1 else tuple(wanted)):
+            raise ValueError(f"{expected}, got {found} for n = {number}.")
+        for leaf in jax.tree.leaves(weights):
+            if not jnp.issubdtype(leaf.dtype, jnp.floating):
+                raise ValueError(f"the weights of the network must be floats, which learn, got {leaf.dtype.name}.")
+    return made

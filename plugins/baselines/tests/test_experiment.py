@@ -91,9 +91,30 @@ def test_a_callback_ends_it(tmp_path: Path) -> None:
         ("ppo", "Counter-v0", {"clip": -1}, ConfigError, "settings: clip must be a number from 0 to 10, got -1"),
         ("ppo", "Counter-v0", {"minibatches": 5}, ConfigError, "minibatches must divide"),
         ("ppo", "Counter-v0", {"params": {"nope": 1}}, EnvcoreError, "nope"),
+        (
+            "ppo",
+            (Counter(), None),
+            {},
+            InvalidArgumentError,
+            "env must be an id or an environment, got .* give the first",
+        ),
+        ("ppo", Counter, {}, InvalidArgumentError, "env must be an id or an environment, got <class"),
+        ("ppo", "Counter-v0", {"callback": 5}, InvalidArgumentError, "callback must be a function of a point .* got 5"),
+        ("ppo", "Counter-v0", {"sweep": ["clip"]}, InvalidArgumentError, r"sweep must be a dict, .* got \['clip'\]"),
+        ("ppo", "Counter-v0", {"sweep": {"clip": 0.1}}, ConfigError, "sweep: clip needs a list of values, got 0.1"),
+        *(
+            (
+                "ppo",
+                "Counter-v0",
+                {"evaluation_episodes": each},
+                InvalidArgumentError,
+                "evaluation_episodes must be an int",
+            )
+            for each in (-1, 1.5, "a", 1_000_001)
+        ),
     ],
 )
-def test_what_does_not_fit(algorithm: str, env_id: str, arguments: Any, error: type[Exception], message: str) -> None:
+def test_what_does_not_fit(algorithm: str, env_id: Any, arguments: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         envcore_baselines.train(algorithm, env_id, **arguments)
 

@@ -7,6 +7,7 @@ import math
 import re
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,6 +90,16 @@ def test_weights_and_biases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     while missing := [text for text in (b"algorithm", b"a run", b"return", b"loss") if text not in path.read_bytes()]:
         assert time.monotonic() < deadline, missing
         time.sleep(0.05)
+
+
+def test_weights_and_biases_without_a_login(tmp_path: Path) -> None:
+    def no_login(**options: Any) -> None:
+        raise KeyError("No API key\nconfigured")
+
+    log = WeightsAndBiases(folder=tmp_path)
+    log._module = SimpleNamespace(init=no_login, Error=KeyError)
+    with pytest.raises(EnvcoreError, match=r"^Weights & Biases cannot log: KeyError: .No API key"):
+        log(point(100, 1.0))
 
 
 def test_a_logger_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import sys
@@ -14,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 import own_network
 import pytest
+from envcore import spaces
 from envcore.errors import FileError, InvalidArgumentError
 from envcore_baselines import algorithms, training
 from envcore_baselines.errors import ConfigError
@@ -50,7 +52,11 @@ def test_what_is_a_network() -> None:
     ("network", "error", "message"),
     [
         (3, ConfigError, r"the network must have the functions init\(key, obs\) and apply\(weights, obs\), got 3"),
-        (init, ConfigError, "the network must have the functions .* got <function init"),
+        (
+            init,
+            ConfigError,
+            "the network must have the functions .* got <function init.*what makes a network is to be called",
+        ),
         ((init, 3), ConfigError, "the network must have the functions"),
         ("own_network:init", ConfigError, "the network must have the functions .* got own_network:init"),
         ("own_network:nothing", InvalidArgumentError, "network own_network:nothing cannot be imported: AttributeError"),
@@ -136,7 +142,7 @@ def test_the_command(run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert json.loads(Path("run/run.json").read_text())["network"] == "my_network:Linear"
     assert run(*train)[:2] == (0, text)
     code, _, err = run("train", "es", "Counter-v0", "--out", "es", "--network", "my_network:Linear")
-    assert (code, err) == (1, "error: ES takes no network; of the announced algorithms do: dqn, ppo, pqn.\n")
+    assert (code, err) == (1, "error: es takes no network; of the announced algorithms do: dqn, ppo, pqn.\n")
     code, _, err = run(*train[:-1], "my_network:init")
     assert (code, err.count("\n")) == (1, 1)
     assert err.startswith("error: the network must have the functions init(key, obs)")
@@ -175,3 +181,24 @@ def test_values_that_do_not_fit(algorithm: str, network: Any, message: str) -> N
     env, config = Counter(), algorithms.config(algorithm, None, {"num_envs": 4})
     with pytest.raises(ConfigError, match=f"the network must map observations to values .*{message}"):
         algorithms.learner(algorithm, env, env.default_params, config, network)
+
+
+class Flags(Counter):
+    """Observes bools."""
+
+    def observation_space(self, params: Any) -> spaces.Box:
+        return spaces.Box(0, 1, (self.goal + 1,), np.bool_)
+
+    def observe(self, state: Any, params: Any) -> jax.Array:
+        return super().observe(state, params) > 0
+
+
+def test_normalized_observations_are_floats() -> None:
+    env, network = Flags(), (init, lambda weights, obs: apply(weights, ~obs))
+    for is_normalized in (False, True):
+        config = algorithms.config("ppo", None, {**SMALL, "normalize_observations": is_normalized})
+        fails = (
+            pytest.raises(ConfigError, match="but it fails: TypeError") if is_normalized else contextlib.nullcontext()
+        )
+        with fails:
+            algorithms.learner("ppo", env, env.default_params, config, network)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import envcore
 import mnist_files
+import numpy as np
 import pytest
 from envcore_baselines import algorithms, settings
 from envcore_baselines.errors import ConfigError
@@ -32,6 +33,20 @@ def test_values_replace_defaults() -> None:
     assert found == Toy(200_000, 1.0, "fancy", True, (8,))
     assert (type(found.steps), type(found.rate)) == (int, float)
     assert settings.build(Toy, {}, "here") == Toy()
+
+
+def test_numbers_of_numpy() -> None:
+    given = {
+        "steps": np.int64(7),
+        "rate": np.float32(0.5),
+        "fast": np.True_,
+        "hidden": (np.int32(8), 4),
+        "weight": np.array(2.0),
+    }
+    found = settings.build(Toy, given, "here")
+    assert found == Toy(steps=7, rate=0.5, fast=True, hidden=(8, 4), weight=2.0)
+    assert {type(each) for each in dataclasses.asdict(found).values()} == {int, float, str, bool, tuple}
+    assert algorithms.grid("ppo", {"clip": np.array([0.1, 0.2])}, {}) == {"clip": [0.1, 0.2]}
 
 
 @pytest.mark.parametrize(

@@ -52,3 +52,13 @@ def test_a_reference_leads_back() -> None:
     for value in (renamed, json.JSONDecoder.decode, json.JSONDecoder()):
         with pytest.raises(InvalidArgumentError, match=r"^thing .* has no name by which a saved run can find it"):
             reference_to("thing", value)
+
+
+def test_another_process_has_another_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Own:
+        """As if the script had defined it."""
+
+    Own.__module__, Own.__qualname__ = "__main__", "Own"
+    monkeypatch.setattr(sys.modules["__main__"], "Own", Own, raising=False)
+    with pytest.raises(InvalidArgumentError, match="define it at the top of a module that the script imports"):
+        reference_to("thing", Own)

@@ -102,7 +102,7 @@ def grid(
             raise ConfigError(f"{source}: {setting} decides the shape of the program; what can be swept: {numbers}.")
         if setting in given:
             raise ConfigError(f"{source}: {setting} is also given as a setting.")
-        if isinstance(values, str) or not len(values):
+        if isinstance(values, str) or not hasattr(values, "__len__") or not len(values):
             raise ConfigError(f"{source}: {setting} needs a list of values, got {values!r}.")
         found[setting] = [getattr(settings.build(kind, {setting: value}, source), setting) for value in values]
         if len(set(found[setting])) < len(values):
@@ -137,7 +137,8 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
         if not networks.takes_network(lambda: kind):
             rows = announced.by_name(AlgorithmSpec).items()
             known = [name for name, row in rows if networks.takes_network(lambda row=row: row.load(ConfigError))]
-            raise ConfigError(f"{kind.__name__} takes no network; of the announced algorithms do: {', '.join(known)}.")
+            name = algorithm if isinstance(algorithm, str) else kind.__name__
+            raise ConfigError(f"{name} takes no network; of the announced algorithms do: {', '.join(known)}.")
         options["network"] = networks.network_of(network)
     try:
         made: Learner = kind(observed(env, params), params, config, **options)

@@ -95,7 +95,7 @@ class BootstrappedDQN(DQN):
     Config = BootstrappedDQNConfig
     config: BootstrappedDQNConfig
 
-    def __init__(self, env: Environment, params: Any, config: BootstrappedDQNConfig):
+    def __init__(self, env: Environment, params: Any, config: BootstrappedDQNConfig | None = None):
         super().__init__(env, params, config)
 
     def start_memory(self) -> jax.Array:

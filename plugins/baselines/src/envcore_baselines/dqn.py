@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from envcore import random, spaces, trees
+from envcore import checks, random, spaces, trees
 from envcore.environment import Environment
 from envcore.wrappers import ActionMaskObservation, Batched, FlattenObservation, LogWrapper
 from flax import linen as nn
@@ -38,8 +38,7 @@ class DQNConfig:
     """Settings of `DQN`.
 
     Attributes:
-      total_steps: environment steps of one agent. They are rounded up to whole updates, and beyond 100 of them so that
-        all points of the curve have equally many.
+      total_steps: environment steps of one agent, at least.
       num_envs: environments that one agent steps at the same time; they divide replay_capacity.
       rollout_steps: steps of each environment in an update.
       gradient_steps: gradient steps in an update.
@@ -199,8 +198,8 @@ class DQN:
 
     Attributes:
       config: the settings.
-      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`, and with its action
-        masks, if any; actions then are legal.
+      env: the environment whose observations `act` takes: the given one if it observes a `Box` or, with
+        `ActionMaskObservation`, which actions are legal, so that no others are taken; otherwise it is flattened.
 
     Raises:
       ValueError: the settings or the network do not fit each other or the environment.
@@ -208,7 +207,8 @@ class DQN:
 
     Config = DQNConfig
 
-    def __init__(self, env: Environment, params: Any, config: DQNConfig, network: Any = None):
+    def __init__(self, env: Environment, params: Any, config: DQNConfig | None = None, network: Any = None):
+        self.config = config = self.Config() if config is None else config
         space = env.action_space(params)
         if not isinstance(space, spaces.Discrete):
             raise ValueError(f"Q-learning needs actions of a Discrete, {env.name} has {space}.")
@@ -219,18 +219,17 @@ class DQN:
                 f"min_replay_size must be at most replay_capacity = {config.replay_capacity}, "
                 f"got {config.min_replay_size}."
             )
-        self.config, self._params = config, params
-        is_observed = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
-        self.env = env if is_observed else FlattenObservation(env)
-        own = Network((*config.hidden, space.n))
-        self._network: Any = network(space.n) if isinstance(network, type) else network or own
+        self._params = params
+        is_flat = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
+        self.env = env if is_flat else FlattenObservation(env)
         self._batch = LogWrapper(Batched(self.env, config.num_envs))
         self._optimizer = optax.adam(config.learning_rate)
         obs = jax.eval_shape(lambda key: self.env.reset(key, params)[0], jax.random.key(0))
         int_, float_ = (jax.ShapeDtypeStruct((), dtype) for dtype in (jnp.int32, jnp.float32))
         self._transition = Transition(obs, int_, float_, float_, obs)
-        if network:
-            _check_network(self._network, split(obs)[0], space.n)
+        self._network: Any = Network((*config.hidden, space.n))
+        if network is not None:
+            self._network = checks.network(network, split(obs)[0], {"values": (space.n,)})
 
     @property
     def steps_per_update(self) -> int:
@@ -290,7 +289,7 @@ class DQN:
           transitions: (num_envs, ...).
           done: whether the steps ended an episode, bool (num_envs,).
           steps: steps that each environment took before, int32 ().
-          key: a random key.
+          key: a random key; like `done`, for subclasses.
         """
         stored = add(agent_state.replay, transitions, steps * self.config.num_envs)
         return agent_state._replace(replay=stored)
@@ -384,20 +383,6 @@ def masked(values: jax.Array, mask: Any) -> jax.Array:
     return values if mask is None else jnp.where(mask | ~mask.any(-1, keepdims=True), values, ILLEGAL)
 
 
-def _check_network(network: Any, obs: Any, num_actions: int) -> None:
-    """Raises ValueError unless a network maps observations to the values of the actions."""
-    batch = jax.ShapeDtypeStruct((2, *obs.shape), obs.dtype)
-    expected = f"values float32 (n, {num_actions})"
-    try:
-        weights = jax.eval_shape(network.init, jax.random.key(0), batch)
-        found = jax.tree.map(lambda x: (x.shape, x.dtype.name), jax.eval_shape(network.apply, weights, batch))
-    except Exception as error:
-        name, what = type(error).__name__, (str(error).splitlines() or [""])[0]
-        raise ValueError(f"the network must map observations to {expected}, but it fails: {name}: {what}") from error
-    if found != ((2, num_actions), "float32"):
-        raise ValueError(f"the network must map observations to {expected}, got {found} for n = 2.")
-
-
 def as_floats(obs: jax.Array) -> jax.Array:
     """Observations as float32. On a CPU, XLA takes up to ten times as long to convert bools."""
     return jnp.where(obs, np.float32(1), np.float32(0)) if obs.dtype == jnp.bool_ else obs.astype(jnp.float32)
@@ -409,7 +394,7 @@ def main(env_id: str = "Catch-bsuite", total_steps: str = "100_000") -> None:
     state, update = jax.jit(dqn.init)(jax.random.key(0)), jax.jit(dqn.update)
     for number in range(1, dqn.num_updates + 1):
         state, metrics = update(state)
-        if number % 100 == 0:
+        if number % 100 == 0 or number == dqn.num_updates:
             mean_return = metrics["returns"] / metrics["episodes"]
             print(f"{number * dqn.steps_per_update:,} steps: return {mean_return:.3f}, loss {metrics['loss']:.2g}")
 

@@ -45,9 +45,8 @@ class ESConfig:
     """Settings of `ES`.
 
     Attributes:
-      total_steps: environment steps of one agent, all members of all generations together. They are rounded up to whole
-        generations, and beyond 100 of them so that all points of the curve have equally many. An episode that ends
-        early counts as one that reaches the limit.
+      total_steps: environment steps of one agent, at least, in all generations. An episode that ends early counts as
+        one that reaches the limit.
       population_size: members of a generation, an even number.
       episodes: that each member plays in a generation; their mean return is its fitness.
       max_steps: steps after which an episode is cut in training; 0 leaves it to the environment's time limit.
@@ -145,7 +144,7 @@ class ESAgent(NamedTuple):
 
     Attributes:
       policy: the parameters of `Policy`, the mean of the distribution.
-      statistics: `RunningStatistics` of the observations; those of no observation if they are not normalized.
+      statistics: mean and variance of the observations so far, used only where they are normalized.
     """
 
     policy: Any
@@ -173,8 +172,8 @@ class ES:
 
     Attributes:
       config: the settings.
-      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`, or one with the masks
-        of `ActionMaskObservation`, whose legal actions are taken.
+      env: the environment whose observations `act` takes: the given one if it observes a `Box` or, with
+        `ActionMaskObservation`, which actions are legal, so that no others are taken; otherwise it is flattened.
 
     Raises:
       ValueError: the settings do not fit each other or the environment.
@@ -187,8 +186,8 @@ class ES:
         if config.population_size % 2:
             raise ValueError(f"population_size must be even, got {config.population_size}.")
         self.config, self._params = config, params
-        is_observed = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
-        self.env = env if is_observed else FlattenObservation(env)
+        is_flat = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
+        self.env = env if is_flat else FlattenObservation(env)
         self._obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
         self._episodes = NoAutoReset(Batched(self.env, config.episodes))
         self._max_steps = _max_steps(env, params, config)

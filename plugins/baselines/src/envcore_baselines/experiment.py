@@ -193,6 +193,11 @@ def train(
     """
     num_seeds = checks.positive_integer("seeds", seeds, InvalidArgumentError, at_most=algorithms.MAX_AGENTS)
     _ = key_of(seed)
+    if callback is not None and not callable(callback):
+        raise InvalidArgumentError(f"callback must be a function of a point of the curve, got {callback!r}.")
+    for name, given in (("options", options), ("params", params), ("sweep", sweep), ("randomize", randomize)):
+        if given is not None and not isinstance(given, Mapping):
+            raise InvalidArgumentError(f"{name} must be a dict, of values by name, got {given!r}.")
     is_saved = out is not None
     choice = choice_of(env, options, params, is_saved=is_saved)
     choice = dataclasses.replace(choice, randomize=randomize or {})
@@ -206,7 +211,7 @@ def train(
         sweep,
         network,
         evaluation_episodes,
-        sources=("settings", "sweep"),
+        sources=("settings", "sweep", "evaluation_episodes"),
         is_saved=is_saved,
     )
     learner = run.learner(made, env_params, algorithm, network)
@@ -231,7 +236,7 @@ def planned(
     network: Any = None,
     evaluation_episodes: int = 0,
     *,
-    sources: tuple[str, str] = ("--setting", "--sweep"),
+    sources: tuple[str, str, str] = ("--setting", "--sweep", "--evaluate"),
     is_saved: bool = True,
 ) -> Run:
     """What a folder holds the results of.
@@ -239,7 +244,7 @@ def planned(
     Args:
       choice: the environment.
       algorithm, settings, seed, num_seeds, sweep, network, evaluation_episodes: as for `train`.
-      sources: where the settings and the sweep come from, for errors.
+      sources: where the settings, the sweep and the number of greedy episodes come from, for errors.
       is_saved: whether the run is kept, and so must find algorithm and network again by their names.
 
     Raises:
@@ -248,11 +253,14 @@ def planned(
     config = algorithms.config(algorithm, choice.found.spec.id, settings, sources[0])
     changed = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in choice.params.items()}
     grid = algorithms.grid(algorithm, sweep or {}, settings, sources[1])
-    if not 0 <= evaluation_episodes <= 1_000_000:
-        raise InvalidArgumentError(f"evaluation_episodes must be from 0 to 1,000,000, got {evaluation_episodes}.")
+    episodes = evaluation_episodes
+    if isinstance(episodes, bool) or not isinstance(episodes, int | np.integer) or not 0 <= episodes <= 1_000_000:
+        raise InvalidArgumentError(f"{sources[2]} must be an integer from 0 to 1,000,000, got {episodes!r}.")
+    name = algorithms.name_of("algorithm", algorithm, is_saved=is_saved)
+    name_of_network = "" if network is None else algorithms.name_of("network", network, is_saved=is_saved)
     try:
         return Run(
-            algorithms.name_of("algorithm", algorithm, is_saved=is_saved),
+            name,
             choice.title,
             dict(choice.options),
             changed,
@@ -261,8 +269,8 @@ def planned(
             num_seeds,
             grid,
             {name: list(ends) for name, ends in choice.randomize.items()},
-            "" if network is None else algorithms.name_of("network", network, is_saved=is_saved),
-            evaluation_episodes,
+            name_of_network,
+            int(episodes),
         )
     except ValueError as error:
         raise InvalidArgumentError(f"the run {error}.") from error

@@ -20,6 +20,7 @@ import numpy as np
 from envcore.errors import EnvcoreError
 from envcore.files import replace
 from envcore.installing import how_to_install
+from envcore.text import one_line
 from envcore_runs.records import File
 
 from envcore_baselines.curve import Point
@@ -138,9 +139,16 @@ class WeightsAndBiases(Logger):
         self._options = {"project": "envcore", "config": dict(config or {}), "dir": folder and str(folder), **options}
 
     def __call__(self, point: Point) -> None:
-        """Logs a point; the first one begins the run."""
+        """Logs a point; the first one begins the run.
+
+        Raises:
+          EnvcoreError: the run cannot begin, for example without a login.
+        """
         if self._run is None:
-            self._run = self._module.init(**self._options)
+            try:
+                self._run = self._module.init(**self._options)
+            except self._module.Error as error:
+                raise EnvcoreError(f"Weights & Biases cannot log: {one_line(error)}") from error
         self._run.log(scalars(point), step=point.steps)
 
     def close(self) -> None:

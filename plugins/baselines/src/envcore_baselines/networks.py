@@ -2,8 +2,8 @@
 
 A network maps observations to what the algorithm needs, by two functions: `init(key, obs)` returns weights, any
 pytree, and `apply(weights, obs)` the results. It is a pair of them, an object with these methods, such as a module of
-flax's or haiku's transformed function, or a class of such objects, which the algorithm calls with the number of
-outputs. `ppo.PPO` says what it needs.
+flax's or haiku's transformed function, or a class of such objects, whose first argument is the number of outputs.
+`ppo.PPO` says what it needs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ def network_of(network: Any) -> Any:
     if type(network) is tuple and len(network) == 2:
         network = Network(*network)
     if not callable(getattr(network, "init", None)) or not callable(getattr(network, "apply", None)):
-        raise ConfigError(f"the network must have the functions init(key, obs) and apply(weights, obs), got {title}.")
+        made = "; what makes a network is to be called first" if callable(network) else ""
+        raise ConfigError(
+            f"the network must have the functions init(key, obs) and apply(weights, obs), got {title}{made}."
+        )
     if isinstance(network, type):
         try:
             inspect.signature(network).bind(1)

@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from envcore import random, spaces
+from envcore import checks, random, spaces
 from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.rollout import RolloutState, run_rollout, start_rollout
 from envcore.wrappers import (
@@ -35,6 +35,7 @@ from envcore.wrappers import (
 from flax import linen as nn
 from jax.flatten_util import ravel_pytree
 
+# `envcore train` and `envcore_baselines.train` check these bounds; `PPO` does not.
 Fraction = Annotated[float, (0, 1)]
 Weight = Annotated[float, (0, 10)]
 
@@ -43,7 +44,7 @@ Weight = Annotated[float, (0, 10)]
 class PPOConfig:
     """Settings of `PPO`."""
 
-    total_steps: Annotated[int, (1, 10**12)] = 500_000  # of the environments of one agent, rounded up to whole updates
+    total_steps: Annotated[int, (1, 10**12)] = 500_000  # environment steps of one agent, at least
     num_envs: Annotated[int, (1, 10**7)] = 16  # that one agent steps at the same time
     rollout_steps: int = 128  # of each environment in an update
     epochs: int = 4  # passes over the steps of an update
@@ -130,7 +131,7 @@ class Normal:
 
 
 def deviation(scale: float = 1.0) -> Any:
-    """An initializer that gives the standard deviation of weights; `ActorCritic.init` draws them.
+    """Fills weights with their standard deviation, by which `ActorCritic.init` multiplies random numbers.
 
     Orthogonal weights, which are more usual, need a QR decomposition, which takes 10 s to compile and deadlocks under
     vmap on CPU.
@@ -210,7 +211,7 @@ class Agent(NamedTuple):
 
     Attributes:
       network: the parameters of the network.
-      statistics: of the observations; those of no observation if they are not normalized.
+      statistics: mean and variance of the observations so far, used only where they are normalized.
     """
 
     network: Any
@@ -254,17 +255,18 @@ class PPO:
       config: the settings.
       network: what maps n observations to outputs, float32 (n, num_outputs), and values, float32 (n,), as `ActorCritic`
         does, which is the default: `init(key, obs)` gives weights for `apply(weights, obs)`. Outputs are logits, or for
-        a `Box` means, then logarithms of deviations. A class is called with num_outputs.
+        a `Box` means, then logarithms of deviations. A class is called with num_outputs. Normalized observations are
+        float32.
       distribution: of other actions than those above, with the attributes and methods of `Categorical`.
-      rollout: `envcore_fused.run_rollout` plays the same in one kernel.
+      rollout: in place of `run_rollout`, such as `envcore_fused.run_rollout`, which plays the same in one kernel.
 
     Attributes:
       config: the settings.
-      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`, or one with the masks
-        of `ActionMaskObservation`, whose legal actions are taken.
+      env: the environment whose observations `act` takes: the given one if it observes a `Box` or, with
+        `ActionMaskObservation`, which actions are legal, so that no others are taken; otherwise it is flattened.
 
     Raises:
-      ValueError: the settings do not fit each other or the environment.
+      ValueError: the settings or the network do not fit each other or the environment.
     """
 
     Config = PPOConfig
@@ -279,13 +281,13 @@ class PPO:
         rollout: Any = run_rollout,
     ):
         self.config = config = PPOConfig() if config is None else config
-        is_observed = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
-        self.env, self._params = env if is_observed else FlattenObservation(env), params
+        is_flat = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
+        self.env, self._params = env if is_flat else FlattenObservation(env), params
         if self.steps_per_update % config.minibatches:
             product = f"num_envs * rollout_steps = {self.steps_per_update}"
             raise ValueError(f"minibatches must divide {product}, got {config.minibatches}.")
         obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
-        if config.torso == "conv" and not network and (obs.ndim != 3 or min(obs.shape[:2]) < 3):
+        if config.torso == "conv" and network is None and (obs.ndim != 3 or min(obs.shape[:2]) < 3):
             raise ValueError(
                 "torso = 'conv' needs observations (height, width, channels) of at least 3 x 3, "
                 f"{env.name} has {env.observation_space(params)}."
@@ -294,18 +296,20 @@ class PPO:
         is_box: bool = isinstance(space, spaces.Box) and space.dtype.kind == "f"
         if not (distribution or is_box or isinstance(space, spaces.Discrete)):
             raise ValueError(f"ppo needs actions of a Discrete or a float Box, {env.name} has {space}.")
-        kind: Any = Normal if is_box else Categorical
-        self._distribution: Any = distribution or kind(space)
+        self._distribution: Any = distribution or (Normal if is_box else Categorical)(space)
         self._rollout = rollout
+        self._obs = jax.ShapeDtypeStruct(obs.shape, jnp.float32) if config.normalize_observations else obs
         sizes = self._distribution.num_outputs, self._distribution.num_constants
-        self._network: Any = network(sizes[0]) if isinstance(network, type) else network or ActorCritic(config, *sizes)
-        self._obs = obs
-        if network:
-            _check_network(self._network, obs, sizes[0])
+        results = {"outputs": (sizes[0],), "values": ()}
+        self._network: Any = ActorCritic(config, *sizes)
+        if network is not None:
+            self._network = checks.network(network, self._obs, results)
         batch = LogWrapper(Batched(ClipAction(self.env) if is_box else self.env, config.num_envs))
         self._batch = NormalizeReward(batch, gamma=config.discount) if config.normalize_rewards else batch
         has_limit = bool(np.any(np.asarray(params.max_steps_in_episode) < NO_TIME_LIMIT))
-        self._truncates = has_limit or hasattr(env.unwrapped, "library_env")  # a bridge's: its library may
+        self._truncates = has_limit or hasattr(
+            env.unwrapped, "library_env"
+        )  # another library's, which may truncate by itself
         self._gradient_steps = steps = self.num_updates * config.epochs * config.minibatches
         rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
         adam = optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(rate, eps=1e-5))
@@ -384,8 +388,8 @@ class PPO:
 
         Returns:
           The next agent and optimizer, and metrics: the means over minibatches of the `loss`, the policy's `entropy`,
-          its `kl` divergence from the one that acted and the `gradient_norm` before it is clipped; and the
-          `explained_variance` of the returns by the values before.
+          the estimated `kl` divergence of the policy that acted from it, and the `gradient_norm` before it is clipped;
+          and the `explained_variance`, the share of the targets' variance that the values before explain.
         """
         config, shape = self.config, steps.reward.shape
 
@@ -414,7 +418,7 @@ class PPO:
             ratio = jnp.exp(log_ratio)
             advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
             gain = ratio * advantage
-            # The smaller of two, of which the second has no gradient: where it is the smaller one, it is constant.
+            # The smaller of the two. Where that is the second, it is constant: no gradient is to be computed for it.
             clipped = jax.lax.stop_gradient(jnp.clip(ratio, 1 - config.clip, 1 + config.clip)) * advantage
             policy_loss = -jnp.where(gain <= clipped, gain, clipped)
             value_loss, entropy = 0.5 * (value - target) ** 2, self._distribution.entropy(outputs)
@@ -468,20 +472,6 @@ def _split(obs: Any) -> tuple[Any, Any]:
     return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
 
 
-def _check_network(network: Any, obs: Any, num_outputs: int) -> None:
-    """Raises ValueError unless a network maps observations to outputs and values."""
-    batch = jax.ShapeDtypeStruct((2, *obs.shape), obs.dtype)
-    expected = f"outputs float32 (n, {num_outputs}) and values float32 (n,)"
-    try:
-        weights = jax.eval_shape(network.init, jax.random.key(0), batch)
-        found = jax.tree.map(lambda x: (x.shape, x.dtype.name), jax.eval_shape(network.apply, weights, batch))
-    except Exception as error:
-        name, what = type(error).__name__, (str(error).splitlines() or [""])[0]
-        raise ValueError(f"the network must map observations to {expected}, but it fails: {name}: {what}") from error
-    if found != (((2, num_outputs), "float32"), ((2,), "float32")):
-        raise ValueError(f"the network must map observations to {expected}, got {found} for n = 2.")
-
-
 def _shuffled(key: jax.Array, rows: int, size: int) -> jax.Array:
     """Rows of the numbers below `size` in random order, int32 (rows, size): numbers sorted by random bits above them.
 
@@ -498,7 +488,7 @@ def main(env_id: str = "CartPole-v1", total_steps: str = "500_000") -> None:
     state, update = jax.jit(ppo.init)(jax.random.key(0)), jax.jit(ppo.update)
     for number in range(1, ppo.num_updates + 1):
         state, metrics = update(state)
-        if number % 10 == 0:
+        if number % 10 == 0 or number == ppo.num_updates:
             mean_return = metrics["returns"] / metrics["episodes"]
             print(
                 f"{number * ppo.steps_per_update:,} steps: return {mean_return:.1f}, entropy {metrics['entropy']:.2f}"

@@ -38,7 +38,7 @@ Weight = Annotated[float, (0, 10)]
 class RecurrentPPOConfig:
     """Settings of `RecurrentPPO`."""
 
-    total_steps: Annotated[int, (1, 10**12)] = 500_000  # of the environments of one agent, rounded up to whole updates
+    total_steps: Annotated[int, (1, 10**12)] = 500_000  # environment steps of one agent, at least
     num_envs: Annotated[int, (1, 10**7)] = 16  # that one agent steps at the same time
     rollout_steps: int = 128  # of each environment in an update
     epochs: int = 4  # passes over the steps of an update
@@ -179,7 +179,7 @@ class Agent(NamedTuple):
 
     Attributes:
       network: the parameters of `Network`.
-      statistics: of the observations; those of no observation if they are not normalized.
+      statistics: mean and variance of the observations so far, used only where they are normalized.
     """
 
     network: Any
@@ -232,8 +232,8 @@ class RecurrentPPO:
 
     Attributes:
       config: the settings.
-      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`, or one with the masks
-        of `ActionMaskObservation`, whose legal actions are taken.
+      env: the environment whose observations `act` takes: the given one if it observes a `Box` or, with
+        `ActionMaskObservation`, which actions are legal, so that no others are taken; otherwise it is flattened.
 
     Raises:
       ValueError: the settings do not fit each other or the environment.
@@ -245,8 +245,8 @@ class RecurrentPPO:
         self, env: Environment, params: Any, config: RecurrentPPOConfig | None = None, distribution: Any = None
     ):
         self.config = config = RecurrentPPOConfig() if config is None else config
-        is_observed = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
-        self.env, self._params = env if is_observed else FlattenObservation(env), params
+        is_flat = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
+        self.env, self._params = env if is_flat else FlattenObservation(env), params
         if config.num_envs % config.minibatches:
             raise ValueError(f"minibatches must divide num_envs = {config.num_envs}, got {config.minibatches}.")
         if not config.memory:
@@ -255,8 +255,7 @@ class RecurrentPPO:
         is_box: bool = isinstance(space, spaces.Box) and space.dtype.kind == "f"
         if not (distribution or is_box or isinstance(space, spaces.Discrete)):
             raise ValueError(f"ppo_rnn needs actions of a Discrete or a float Box, {env.name} has {space}.")
-        kind: Any = Normal if is_box else Categorical
-        self._distribution: Any = distribution or kind(space)
+        self._distribution: Any = distribution or (Normal if is_box else Categorical)(space)
         self._network: Any = Network(config, self._distribution.num_outputs, self._distribution.num_constants)
         self._obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
         batch = LogWrapper(Batched(ClipAction(self.env) if is_box else self.env, config.num_envs))
@@ -341,8 +340,8 @@ class RecurrentPPO:
 
         Returns:
           The next agent and optimizer, and metrics: the means over minibatches of the `loss`, the policy's `entropy`,
-          its `kl` divergence from the one that acted and the `gradient_norm` before it is clipped; and the
-          `explained_variance` of the returns by the values before.
+          the estimated `kl` divergence of the policy that acted from it, and the `gradient_norm` before it is clipped;
+          and the `explained_variance`, the share of the targets' variance that the values before explain.
         """
         config = self.config
 
@@ -435,7 +434,7 @@ def main(env_id: str = "MemoryChain-bsuite", total_steps: str = "500_000") -> No
     state, update = jax.jit(ppo.init)(jax.random.key(0)), jax.jit(ppo.update)
     for number in range(1, ppo.num_updates + 1):
         state, metrics = update(state)
-        if number % 10 == 0:
+        if number % 10 == 0 or number == ppo.num_updates:
             mean_return = metrics["returns"] / metrics["episodes"]
             print(
                 f"{number * ppo.steps_per_update:,} steps: return {mean_return:.3f}, entropy {metrics['entropy']:.2f}"

@@ -5,8 +5,8 @@ epsilon-greedy actions, computes the targets of Q(lambda) backwards over it, and
 is a `scan` of it, and many seeds are a `vmap`.
 
 There is no replay buffer and no target network: many environments side by side, and layer normalization after each
-hidden layer, keep learning stable. Targets go on after actions that were not the best (Peng and Williams 1996). An
-episode that a time limit ends is not taken for a terminated one: the value of its last observation counts.
+hidden layer, keep learning stable. A random action does not cut the targets (Peng and Williams 1996). An episode that
+a time limit ends is not taken for a terminated one: the value of its last observation counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from envcore import random, spaces
+from envcore import checks, random, spaces
 from envcore.environment import Environment
 from envcore.rollout import RolloutState, run_rollout, start_rollout
 from envcore.wrappers import ActionMaskObservation, Batched, FlattenObservation, LogWrapper
@@ -28,6 +28,7 @@ from flax import linen as nn
 
 ILLEGAL = np.float32(-1e9)  # the value of an action that must not be chosen
 
+# `envcore train` and `envcore_baselines.train` check these bounds; `PQN` does not.
 Fraction = Annotated[float, (0, 1)]
 
 
@@ -35,7 +36,7 @@ Fraction = Annotated[float, (0, 1)]
 class PQNConfig:
     """Settings of `PQN`."""
 
-    total_steps: Annotated[int, (1, 10**12)] = 500_000  # of the environments of one agent, rounded up to whole updates
+    total_steps: Annotated[int, (1, 10**12)] = 500_000  # environment steps of one agent, at least
     num_envs: Annotated[int, (1, 10**7)] = 32  # that one agent steps at the same time
     rollout_steps: int = 64  # of each environment in an update
     epochs: int = 2  # passes over the steps of an update
@@ -149,8 +150,8 @@ class PQN:
 
     Attributes:
       config: the settings.
-      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`, or one with the masks
-        of `ActionMaskObservation`, whose legal actions are taken.
+      env: the environment whose observations `act` takes: the given one if it observes a `Box` or, with
+        `ActionMaskObservation`, which actions are legal, so that no others are taken; otherwise it is flattened.
 
     Raises:
       ValueError: the settings or the network do not fit each other or the environment.
@@ -160,8 +161,8 @@ class PQN:
 
     def __init__(self, env: Environment, params: Any, config: PQNConfig | None = None, network: Any = None):
         self.config = config = PQNConfig() if config is None else config
-        is_observed = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
-        self.env, self._params = env if is_observed else FlattenObservation(env), params
+        is_flat = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
+        self.env, self._params = env if is_flat else FlattenObservation(env), params
         if self.steps_per_update % config.minibatches:
             product = f"num_envs * rollout_steps = {self.steps_per_update}"
             raise ValueError(f"minibatches must divide {product}, got {config.minibatches}.")
@@ -169,15 +170,14 @@ class PQN:
         if not isinstance(space, spaces.Discrete):
             raise ValueError(f"Q-learning needs actions of a Discrete, {env.name} has {space}.")
         self._obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
-        if config.torso == "conv" and not network and (self._obs.ndim != 3 or min(self._obs.shape[:2]) < 3):
+        if config.torso == "conv" and network is None and (self._obs.ndim != 3 or min(self._obs.shape[:2]) < 3):
             raise ValueError(
                 "torso = 'conv' needs observations (height, width, channels) of at least 3 x 3, "
                 f"{env.name} has {env.observation_space(params)}."
             )
-        own = Network(config, space.n)
-        self._network: Any = network(space.n) if isinstance(network, type) else network or own
-        if network:
-            _check_network(self._network, self._obs, space.n)
+        self._network: Any = Network(config, space.n)
+        if network is not None:
+            self._network = checks.network(network, self._obs, {"values": (space.n,)})
         self._batch = LogWrapper(Batched(self.env, config.num_envs))
         steps = self.num_updates * config.epochs * config.minibatches
         rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
@@ -225,17 +225,19 @@ class PQN:
 
         def collect(step: Any) -> Any:
             steps = Steps(step.obs, step.action, step.reward, step.next_obs, step.done, step.info["terminated"])
-            ended, returns = step.info["returned_episode"], step.info["returned_episode_returns"]
-            return steps, {"returns": jnp.where(ended, returns, 0), "episodes": ended.astype(jnp.int32)}
+            return steps, step.info["returned_episode_returns"]
 
         fall = max(1.0, self.config.exploration_fraction * self.num_updates)
         epsilon = jnp.maximum(1 - (1 - self.config.epsilon) / fall * state.updates, self.config.epsilon)
         agent, length = (state.network, epsilon.astype(jnp.float32)), self.config.rollout_steps
-        rollout, (steps, totals) = run_rollout(self._batch, policy, state.rollout, length, self._params, agent, collect)
+        rollout, (steps, returns) = run_rollout(
+            self._batch, policy, state.rollout, length, self._params, agent, collect
+        )
         key, key_learn = random.split(state.key)
         network, optimizer, metrics = self.learn(state.network, state.optimizer, steps, key_learn)
         state = State(network, optimizer, rollout, state.updates + jnp.int32(1), key)
-        return state, {**jax.tree.map(lambda x: x.sum(dtype=x.dtype), totals), **metrics}
+        ended = {"returns": jnp.where(steps.done, returns, 0).sum(), "episodes": steps.done.sum(dtype=jnp.int32)}
+        return state, {**ended, **metrics}
 
     def learn(self, network: Any, optimizer: Any, steps: Steps, key: jax.Array) -> tuple[Any, Any, dict[str, Any]]:
         """Learns from a rollout; returns the next network and optimizer, and means over the gradient steps."""
@@ -296,20 +298,6 @@ def _split(obs: Any) -> tuple[Any, Any]:
     return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
 
 
-def _check_network(network: Any, obs: Any, num_actions: int) -> None:
-    """Raises ValueError unless a network maps observations to the values of the actions."""
-    batch = jax.ShapeDtypeStruct((2, *obs.shape), obs.dtype)
-    expected = f"values float32 (n, {num_actions})"
-    try:
-        weights = jax.eval_shape(network.init, jax.random.key(0), batch)
-        found = jax.tree.map(lambda x: (x.shape, x.dtype.name), jax.eval_shape(network.apply, weights, batch))
-    except Exception as error:
-        name, what = type(error).__name__, (str(error).splitlines() or [""])[0]
-        raise ValueError(f"the network must map observations to {expected}, but it fails: {name}: {what}") from error
-    if found != ((2, num_actions), "float32"):
-        raise ValueError(f"the network must map observations to {expected}, got {found} for n = 2.")
-
-
 def _shuffled(key: jax.Array, rows: int, size: int) -> jax.Array:
     """Rows of the numbers below `size` in random order, int32 (rows, size): numbers sorted by random bits above them.
 
@@ -326,7 +314,7 @@ def main(env_id: str = "CartPole-v1", total_steps: str = "500_000") -> None:
     state, update = jax.jit(pqn.init)(jax.random.key(0)), jax.jit(pqn.update)
     for number in range(1, pqn.num_updates + 1):
         state, metrics = update(state)
-        if number % 10 == 0:
+        if number % 10 == 0 or number == pqn.num_updates:
             mean_return = metrics["returns"] / metrics["episodes"]
             print(f"{number * pqn.steps_per_update:,} steps: return {mean_return:.1f}, loss {metrics['loss']:.2g}")
 

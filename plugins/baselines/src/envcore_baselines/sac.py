@@ -37,7 +37,7 @@ Fraction = Annotated[float, (0, 1)]
 class SACConfig:
     """Settings of `SAC`."""
 
-    total_steps: Annotated[int, (1, 10**12)] = 100_000  # of the environments of one agent, rounded up to whole updates
+    total_steps: Annotated[int, (1, 10**12)] = 100_000  # environment steps of one agent, at least
     num_envs: Annotated[int, (1, 10**7)] = 16  # that one agent steps at the same time
     rollout_steps: int = 4  # of each environment in an update
     gradient_steps: int = 16  # in an update

@@ -101,6 +101,7 @@ def _checked(name: str, hint: Any, default: Any, value: Any, source: str) -> Any
     def invalid(wanted: str) -> ConfigError:
         return ConfigError(f"{source}: {name} must be {wanted}, got {shown(value)}.")
 
+    value = _plain(value)
     is_number = type(value) is int or (type(value) is float and math.isfinite(value))
     kind, bounds = (hint.__origin__, hint.__metadata__[0]) if get_origin(hint) is Annotated else (hint, None)
     if kind is bool:
@@ -127,11 +128,17 @@ def _checked(name: str, hint: Any, default: Any, value: Any, source: str) -> Any
         if value not in get_args(kind):
             raise invalid(f"one of {', '.join(map(repr, get_args(kind)))}")
         return value
-    if not isinstance(value, list | tuple) or not all(type(x) is int and 0 < x < 2**31 for x in value):
+    value = list(map(_plain, value)) if isinstance(value, list | tuple) else value
+    if not isinstance(value, list) or not all(type(x) is int and 0 < x < 2**31 for x in value):
         raise invalid("a list of positive integers below 2**31")
     if len(value) > _MOST_LAYERS:
         raise ConfigError(f"{source}: {name} must be at most {_MOST_LAYERS} layers, got {len(value):,}.")
     return tuple(value)
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy's or JAX's as one of Python's; other values as they are."""
+    return value.item() if getattr(value, "shape", None) == () else value
 
 
 def _literal(value: Any) -> str:

@@ -134,8 +134,8 @@ def restore(path: Path, tensors: Mapping[str, np.ndarray], struct: Any, key: jax
 
 def _misfit(path: Path, name: str) -> FileError:
     return FileError(
-        f"{path} does not fit at {name}: it was written by another version of envcore or by another environment. Use "
-        "that version, or choose another folder."
+        f"{path} does not fit at {name}: it was written by another version of envcore, or for another environment or "
+        "network. Use those, or choose another folder."
     )
 
 

@@ -126,11 +126,16 @@ def choice_of(
 
     Raises:
       UnknownEnvironmentError: as for `choose`.
-      InvalidArgumentError: an environment that is made is given options; or it is saved, and has no name by which it
-        can be found, or a field that JSON cannot hold.
+      InvalidArgumentError: it is neither; an environment that is made is given options; or it is saved, and has no name
+        by which it can be found, or a field that JSON cannot hold.
     """
     if isinstance(env, str):
         return choose(env, options, params)
+    from envcore.environment import Environment
+
+    if not isinstance(env, Environment):
+        of_make = ": of what envcore.make returns, give the first" if isinstance(env, tuple) else ""
+        raise InvalidArgumentError(f"env must be an id or an environment, got {env!r}{of_make}.")
     if options:
         raise InvalidArgumentError("options are those of an id: make the environment with them.")
     kind = type(env)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from envcore.errors import InvalidArgumentError
-from envcore.text import one_line
+from envcore.text import one_line, printable
 
 
 def is_reference(name: str) -> bool:
@@ -64,15 +64,18 @@ def reference_to(what: str, value: Any) -> str:
     """`MODULE:NAME` of a function or a class, by which another process finds it.
 
     Raises:
-      InvalidArgumentError: its module has nothing of this name, or something else.
+      InvalidArgumentError: its module has nothing of this name, or something else, or is a script.
     """
     from envcore_runs.description import name_of
 
     name = name_of(value)
     module, _, attribute = name.partition(":")
-    if getattr(sys.modules.get(module), attribute, None) is not value:
+    # Another process that runs no script, or another one, has another __main__.
+    if module == "__main__" or getattr(sys.modules.get(module), attribute, None) is not value:
+        place = "a module that the script imports" if module == "__main__" else "a module"
+        shown = printable(" ".join(repr(value).split()))
         raise InvalidArgumentError(
-            f"{what} {value!r} has no name by which a saved run can find it: define it at the top of a module, or give "
+            f"{what} {shown} has no name by which a saved run can find it: define it at the top of {place}, or give "
             "its 'MODULE:NAME'."
         )
     return name
