@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import pytest
 from envcore import registry
 from envcore.plugins import PluginRecord
@@ -65,3 +66,13 @@ def test_only_the_algorithms_of_this_package_have_tuned_settings(monkeypatch: py
         algorithms.config("ppo", None, {})
     assert algorithms.config("a-suite:ppo", "CartPole-v1", {}) == PPOConfig()
     assert algorithms.config("envcore-baselines:ppo", "CartPole-v1", {}) != PPOConfig()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ppo", "ppo_rnn", "pqn"])
+def test_more_gradient_steps_than_an_optimizer_counts(name: str) -> None:
+    env, config = Counter(), algorithms.config(name, None, {"total_steps": 10**12})
+    learner = algorithms.learner(name, env, env.default_params, config)
+    assert learner.num_updates * config.epochs * config.minibatches > 2**31
+    _, metrics = jax.eval_shape(lambda key: learner.update(learner.init(key)), jax.random.key(0))
+    assert metrics["loss"].shape == ()

@@ -260,7 +260,8 @@ class RecurrentPPO:
         self._obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
         batch = LogWrapper(Batched(ClipAction(self.env) if is_box else self.env, config.num_envs))
         self._batch = NormalizeReward(batch, gamma=config.discount) if config.normalize_rewards else batch
-        self._gradient_steps = steps = self.num_updates * config.epochs * config.minibatches
+        steps = min(self.num_updates * config.epochs * config.minibatches, 2**31 - 1)  # as far as Adam counts
+        self._gradient_steps = steps
         rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
         adam = optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(rate, eps=1e-5))
         self._optimizer = optax.flatten(adam)  # one long vector takes fewer operations

@@ -179,7 +179,7 @@ class PQN:
         if network is not None:
             self._network = checks.network(network, self._obs, {"values": (space.n,)})
         self._batch = LogWrapper(Batched(self.env, config.num_envs))
-        steps = self.num_updates * config.epochs * config.minibatches
+        steps = min(self.num_updates * config.epochs * config.minibatches, 2**31 - 1)  # as far as RAdam counts
         rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
         radam = optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.radam(rate))
         self._optimizer = optax.flatten(radam)  # one long vector takes fewer operations
