@@ -24,7 +24,7 @@ class Linear:
 class LinearValues(Linear):
     """Of actions."""
 
-    def apply(self, weights: Any, obs: jax.Array) -> jax.Array:
+    def apply(self, weights: Any, obs: jax.Array) -> Any:
         return obs @ weights["policy"]
 
 

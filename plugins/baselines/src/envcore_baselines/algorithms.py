@@ -19,6 +19,8 @@ from envcore_baselines.errors import ConfigError
 from envcore_baselines.plugin import envcore_algorithms
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from envcore_baselines.learner import Learner
 
 OURS = ", ".join(spec.name for spec in envcore_algorithms())
@@ -80,7 +82,10 @@ def config(algorithm: Algorithm, env_id: str | None, given: Mapping[str, Any], s
 
 
 def grid(
-    algorithm: Algorithm, sweep: Mapping[str, Sequence[Any]], given: Mapping[str, Any], source: str = "--sweep"
+    algorithm: Algorithm,
+    sweep: Mapping[str, Sequence[Any] | np.ndarray],
+    given: Mapping[str, Any],
+    source: str = "--sweep",
 ) -> dict[str, list[float]]:
     """The values of settings that are swept, checked.
 

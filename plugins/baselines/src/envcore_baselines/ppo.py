@@ -297,7 +297,8 @@ class PPO:
         is_box: bool = isinstance(space, spaces.Box) and space.dtype.kind == "f"
         if not (distribution or is_box or isinstance(space, spaces.Discrete)):
             raise ValueError(f"ppo needs actions of a Discrete or a float Box, {env.name} has {space}.")
-        self._distribution: Any = distribution or (Normal if is_box else Categorical)(space)
+        kind: Any = Normal if is_box else Categorical
+        self._distribution: Any = distribution or kind(space)
         self._rollout = rollout
         self._obs = jax.ShapeDtypeStruct(obs.shape, jnp.float32) if config.normalize_observations else obs
         sizes = self._distribution.num_outputs, self._distribution.num_constants

@@ -255,7 +255,8 @@ class RecurrentPPO:
         is_box: bool = isinstance(space, spaces.Box) and space.dtype.kind == "f"
         if not (distribution or is_box or isinstance(space, spaces.Discrete)):
             raise ValueError(f"ppo_rnn needs actions of a Discrete or a float Box, {env.name} has {space}.")
-        self._distribution: Any = distribution or (Normal if is_box else Categorical)(space)
+        kind: Any = Normal if is_box else Categorical
+        self._distribution: Any = distribution or kind(space)
         self._network: Any = Network(config, self._distribution.num_outputs, self._distribution.num_constants)
         self._obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
         batch = LogWrapper(Batched(ClipAction(self.env) if is_box else self.env, config.num_envs))
