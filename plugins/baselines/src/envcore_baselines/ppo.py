@@ -309,9 +309,8 @@ class PPO:
         batch = LogWrapper(Batched(ClipAction(self.env) if is_box else self.env, config.num_envs))
         self._batch = NormalizeReward(batch, gamma=config.discount) if config.normalize_rewards else batch
         has_limit = bool(np.any(np.asarray(params.max_steps_in_episode) < NO_TIME_LIMIT))
-        self._truncates = has_limit or hasattr(
-            env.unwrapped, "library_env"
-        )  # another library's, which may truncate by itself
+        # Another library's environment may truncate by itself.
+        self._truncates = has_limit or hasattr(env.unwrapped, "library_env")
         steps = min(self.num_updates * config.epochs * config.minibatches, 2**31 - 1)  # as far as Adam counts
         self._gradient_steps = steps
         rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
