@@ -103,6 +103,10 @@ def without_size() -> type:
     [
         (Network(init, lambda weights, obs: obs), r", got \(\(2, 4\), 'float32'\) for n = 2\.$"),
         (Network(init, lambda weights, obs: (obs @ weights).squeeze()), r", got \(\(3,\), 'float32'\) for n = 1\.$"),
+        (
+            Network(lambda key, obs: jnp.zeros((len(obs), 3)), lambda weights, obs: weights),
+            r", got \(\(1, 3\), .* n = 2\.$",
+        ),
         (Network(init, lambda weights, obs: (obs @ weights).astype(jnp.float16)), "'float16'"),
         (Network(init, lambda weights, obs: (obs @ weights, obs)), r", got \(\(\(2, 3\), 'float32'\), "),
         (Network(init, lambda weights, obs: weights["none"]), ", but it fails: .*Error: "),

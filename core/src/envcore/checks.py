@@ -68,7 +68,7 @@ def flag(name: str, value: object) -> bool:
 
 
 def network(network: Any, obs: Any, results: Mapping[str, tuple[int, ...]]) -> Any:
-    """Returns a network, which is traced with two observations and with one.
+    """Returns a network, which is traced: with weights as one observation gives them, for two observations and for one.
 
     Args:
       network: with the functions `init(key, obs)`, which returns weights, and `apply(weights, obs)`; or a class of such
@@ -85,19 +85,19 @@ def network(network: Any, obs: Any, results: Mapping[str, tuple[int, ...]]) -> A
 
     described = [f"{name} float32 {('n', *shape)}".replace("'", "") for name, shape in results.items()]
     expected = f"the network must map observations to {' and '.join(described)}"
-    for number in (2, 1):  # acting takes one
-        batch = jax.ShapeDtypeStruct((number, *obs.shape), obs.dtype)
-        try:
-            made = network(*next(iter(results.values()))) if isinstance(network, type) else network
-            weights = jax.eval_shape(made.init, jax.eval_shape(lambda: jax.random.key(0)), batch)
-            returned = jax.eval_shape(made.apply, weights, batch)
-            found = jax.tree.map(lambda x: (x.shape, x.dtype.name), returned)
-        except Exception as error:
-            raise ValueError(f"{expected}, but it fails: {one_line(error)}") from error
+    one, two = (jax.ShapeDtypeStruct((number, *obs.shape), obs.dtype) for number in (1, 2))
+    try:
+        made = network(*next(iter(results.values()))) if isinstance(network, type) else network
+        weights = jax.eval_shape(made.init, jax.eval_shape(lambda: jax.random.key(0)), one)
+        returned = [jax.eval_shape(made.apply, weights, batch) for batch in (two, one)]  # acting takes one
+    except Exception as error:
+        raise ValueError(f"{expected}, but it fails: {one_line(error)}") from error
+    for number, each in zip((2, 1), returned, strict=True):
+        found = jax.tree.map(lambda x: (x.shape, x.dtype.name), each)
         wanted = [((number, *shape), "float32") for shape in results.values()]
         if found != (wanted[0] if len(wanted) == 1 else tuple(wanted)):
             raise ValueError(f"{expected}, got {found} for n = {number}.")
-        for leaf in jax.tree.leaves(weights):
-            if not jnp.issubdtype(leaf.dtype, jnp.floating):
-                raise ValueError(f"the weights of the network must be floats, which learn, got {leaf.dtype.name}.")
+    for leaf in jax.tree.leaves(weights):
+        if not jnp.issubdtype(leaf.dtype, jnp.floating):
+            raise ValueError(f"the weights of the network must be floats, which learn, got {leaf.dtype.name}.")
     return made

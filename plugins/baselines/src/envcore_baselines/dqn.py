@@ -30,6 +30,7 @@ ILLEGAL = np.float32(-1e9)  # the value of an action that must not be chosen
 
 T = TypeVar("T")
 
+# `envcore train` and `envcore_baselines.train` check these bounds; `DQN` does not.
 Fraction = Annotated[float, (0, 1)]
 
 

@@ -37,6 +37,7 @@ from flax import linen as nn
 _CHUNK = 20  # steps between two looks at whether all episodes have ended
 
 
+# `envcore train` and `envcore_baselines.train` check these bounds; `ES` does not.
 Fraction = Annotated[float, (0, 1)]
 
 

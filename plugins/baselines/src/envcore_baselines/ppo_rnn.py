@@ -30,6 +30,7 @@ from envcore.wrappers import (
 from flax import linen as nn
 from jax.flatten_util import ravel_pytree
 
+# `envcore train` and `envcore_baselines.train` check these bounds; `RecurrentPPO` does not.
 Fraction = Annotated[float, (0, 1)]
 Weight = Annotated[float, (0, 10)]
 

@@ -30,6 +30,7 @@ from envcore.environment import Environment
 from envcore.wrappers import Batched, FlattenObservation, LogWrapper
 from flax import linen as nn
 
+# `envcore train` and `envcore_baselines.train` check these bounds; `SAC` does not.
 Fraction = Annotated[float, (0, 1)]
 
 
