@@ -76,7 +76,9 @@ def bits(key: jax.Array, shape: tuple[int, ...] = (), axis_name: AxisName | None
     """
     words = _threefry_key(key)
     if axis_name is None:
-        return jax.random.bits(key, shape, jnp.uint32) if words is None else threefry.words(words, shape)
+        if words is None or math.prod(shape) > threefry.LONGEST_BLOCK:
+            return jax.random.bits(key, shape, jnp.uint32)
+        return threefry.words(words, shape)
     num, *row = shape
     total = num * axis_size(axis_name)
     if words is None:

@@ -21,12 +21,13 @@ Pair = tuple[jax.Array, jax.Array]
 SPAWN_TAG = 0x73706177
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)
+LONGEST_BLOCK = 2**32 - 1
 _FEW = 4  # words that GPUs compute one by one
 
 
 def check_block(size: int) -> None:
     """Raises `ValueError` where one key cannot generate so many words."""
-    if size >= 2**32:
+    if size > LONGEST_BLOCK:
         raise ValueError(f"a block of {size} random words is more than one key can generate")
 
 

@@ -117,9 +117,8 @@ def test_params_that_are_drawn_for_each_episode(run: Run, tmp_path: Path) -> Non
     assert run("evaluate", out, "--episodes", "2")[0] == 0
     policy = ("--num-envs", "2", "--steps", "4", "--policy", f"trained:{out}")
     assert run("rollout", "Counter-v0", *policy)[0] == 0
-    assert (
-        "do not fit Counter: they were trained with" in run("rollout", "Counter-v0", "--option", "goal=4", *policy)[2]
-    )
+    other = run("rollout", "Counter-v0", "--option", "goal=4", *policy)[2]
+    assert "do not fit Counter: they were trained with other spaces." in other
     assert "holds another run" in run(*train, "--randomize", "max_steps_in_episode=5,9")[2]
 
 
@@ -191,6 +190,16 @@ def test_show_prints_the_settings(run: Run) -> None:
     lines = text.splitlines()
     assert lines[:3] == ["[ppo]", "total_steps = 128", "num_envs = 4"]
     assert lines[-3] == "hidden = [8]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(("--sweep", "clips=1,2"), "there is no setting 'clips'"), (("--log", "csv"), "--log must be one of jsonl, ")],
+)
+def test_show_checks_what_it_does_not_print(run: Run, arguments: tuple[str, ...], message: str) -> None:
+    code, text, err = run("train", "ppo", "Counter-v0", "--show", *arguments)
+    assert (code, text) == (1, "")
+    assert message in err
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import envcore
 import envcore_baselines
 import jax
 import numpy as np
@@ -86,6 +87,13 @@ def test_the_first_agent_of_a_run(run_folder: Path) -> None:
     other = TrainedAgent.of_run(PlannedRun.load(run_folder), env, params, run_folder)[1]
     assert other.run.seed == 8
     assert any((x != y).any() for x, y in zip(*map(jax.tree.leaves, (agent.agent, other.agent)), strict=True))
+
+
+def test_a_run_in_another_environment(run_folder: Path) -> None:
+    env = envcore.make("CartPole-v1")
+    message = r"is one in Counter-v0, not in CartPole-v1: .* does not fit"
+    with pytest.raises(FileError, match=message):
+        trained.player("CartPole-v1", *env, str(run_folder))
 
 
 def test_a_saved_agent_plays_the_same(run_folder: Path, tmp_path: Path) -> None:

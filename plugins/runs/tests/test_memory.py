@@ -70,6 +70,8 @@ def test_says_how_many_fit():
         memory.check_fits("--num-envs", 11, 100, 1000)
     with pytest.raises(NotEnoughMemoryError, match=r"at most 25 fit\.$"):
         memory.check_fits("--num-envs", 10**12, 40, 1000)
+    with pytest.raises(NotEnoughMemoryError, match=r"only 1 kB are free: not one fits\.$"):
+        memory.check_fits("--num-envs", 1, 1001, 1000)
 
 
 @pytest.mark.parametrize("error", [MemoryError(), jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory")])

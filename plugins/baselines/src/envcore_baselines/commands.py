@@ -107,15 +107,15 @@ def train(
         raise InvalidArgumentError(f"--seeds must be from 1 to {algorithms.MAX_AGENTS:,}, got {seeds}.")
     if out is None and not show:
         raise InvalidArgumentError("--out DIR is needed: the folder for the results.")
-    if show:
-        output.write(settings.as_toml(algorithms.config(name, choice.found.spec.id, given), name))
-        return
-    assert out is not None
     swept = _swept(sweep or ())
     algorithms.grid(name, swept, given)
     for kind in log or ():
         if kind not in _LOGS:
             raise InvalidArgumentError(f"--log must be one of {', '.join(_LOGS)}, got {kind!r}.")
+    if show:
+        output.write(settings.as_toml(algorithms.config(name, choice.found.spec.id, given), name))
+        return
+    assert out is not None
     if video and not importlib.util.find_spec("envcore_viewer"):
         raise CommandError(f"--video needs envcore-viewer, which is not installed: {how_to_install('envcore-viewer')}.")
     from envcore_runs import processes

@@ -130,7 +130,7 @@ def _checked(name: str, hint: Any, default: Any, value: Any, source: str) -> Any
         return value
     value = list(map(_plain, value)) if isinstance(value, list | tuple) else value
     if not isinstance(value, list) or not all(type(x) is int and 0 < x < 2**31 for x in value):
-        raise invalid("a list of positive integers below 2**31")
+        raise invalid("a list of positive integers below 2**31, such as [64, 64]")
     if len(value) > _MOST_LAYERS:
         raise ConfigError(f"{source}: {name} must be at most {_MOST_LAYERS} layers, got {len(value):,}.")
     return tuple(value)

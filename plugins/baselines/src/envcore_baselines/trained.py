@@ -182,7 +182,13 @@ def player(env_id: str, env: Environment, params: Any, folder: str) -> TrainedAg
     """
     if not folder:
         return TrainedAgent.of_file(path_of(env_id), env, params)
-    return TrainedAgent.of_run(Run.load(Path(folder)), env, params, Path(folder))[0]
+    run = Run.load(Path(folder))
+    try:
+        return TrainedAgent.of_run(run, env, params, Path(folder))[0]
+    except FileError as error:
+        if run.env_id == env_id:
+            raise
+        raise FileError(f"the run in {folder} is one in {run.env_id}, not in {env_id}: {error}") from error
 
 
 def path_of(env_id: str) -> Path:

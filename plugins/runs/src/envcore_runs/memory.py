@@ -30,7 +30,8 @@ def check_fits(option: str, count: int, bytes_each: int, available: int | None) 
       available: the free bytes; None if unknown.
     """
     if available is not None and count * bytes_each > available:
-        check_total(option, count, count * bytes_each, available, f"at most {available // bytes_each:,} fit")
+        fit = available // bytes_each
+        check_total(option, count, count * bytes_each, available, f"at most {fit:,} fit" if fit else "not one fits")
 
 
 def check_total(
