@@ -54,6 +54,19 @@ def test_a_folder_of_another_run(tmp_path: Path, run: dict[str, Any], message: s
         claim(tmp_path, run)
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "message"),
+    [
+        ("", "nets:Mine", "its network was not given, and is 'nets:Mine' now"),
+        ("nets:Mine", "", "its network is 'nets:Mine', and is not given now"),
+    ],
+)
+def test_an_empty_text_is_not_given(tmp_path: Path, before: str, now: str, message: str) -> None:
+    claim(tmp_path, {"network": before})
+    with pytest.raises(FileError, match=message):
+        claim(tmp_path, {"network": now})
+
+
 def test_a_folder_that_another_command_is_writing(tmp_path: Path) -> None:
     with run_folder.claimed(tmp_path, {"seed": 3}):
         (tmp_path / ".0123456789abcdef.unfinished").touch()

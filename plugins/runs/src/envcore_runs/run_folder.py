@@ -142,9 +142,9 @@ def _first_difference(found: Mapping[str, Any], wanted: Mapping[str, Any], place
         if there != here and isinstance(there, Mapping) and isinstance(here, Mapping):
             return _first_difference(there, here, inside)
         inside = inside.lstrip(".")
-        if name not in wanted:
+        if name not in wanted or here == "" != there:
             return f"{inside} is {shown(there)}, and is not given now"
-        if name not in found:
+        if name not in found or there == "" != here:
             return f"{inside} was not given, and is {here!r} now"
         if there != here:
             return f"{inside} is {shown(there)}, not {here!r}"
