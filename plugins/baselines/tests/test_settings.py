@@ -63,7 +63,11 @@ def test_numbers_of_numpy() -> None:
         ("rate", 10**400, "rate must be a number from 0 to 1, got 1000"),
         ("steps", 10**400, "steps must be at most 2,147,483,647, got 1000"),
         ("steps", -(10**400), "steps must be an integer of at least 1, got -1000"),
-        ("hidden", [8, 2**31], r"hidden must be a list of positive integers below 2\*\*31, such as \[64, 64\], got \[8, 2147483648\]"),
+        (
+            "hidden",
+            [8, 2**31],
+            r"hidden must be a list of positive integers below 2\*\*31, such as \[64, 64\], got \[8, 2147483648\]",
+        ),
         ("hidden", [1] * 101, "hidden must be at most 100 layers, got 101"),
         ("kind", "odd", "kind must be one of 'plain', 'fancy', got 'odd'"),
         ("fast", 1, "fast must be true or false, got 1"),
