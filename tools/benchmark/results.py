@@ -48,7 +48,7 @@ GOALS = {
         "Breakout-MinAtar",
         20.0,
         False,
-        {"ppo": {}, "pqn": {"total_steps": 1_200_000, "learning_rate": 7e-3}},
+        {"ppo": {"total_steps": 2_000_000}, "pqn": {"total_steps": 1_200_000, "learning_rate": 7e-3}},
         10_000_000,
     ),
     "Breakout to 50": Goal("Breakout-MinAtar", 50.0, False, {"ppo": {}, "pqn": {}}, 10_000_000),
