@@ -124,3 +124,6 @@ def test_weights_that_cannot_learn() -> None:
     network = Network(lambda key, obs: {"layers": 3, "w": init(key, obs)}, lambda weights, obs: obs @ weights["w"])
     with pytest.raises(ValueError, match="the weights of the network must be floats, which learn, got int32"):
         checks.network(network, OBS, {"values": (3,)})
+    nothing = Network(lambda key, obs: {}, lambda weights, obs: obs[:, :3])
+    with pytest.raises(ValueError, match="the network has no weights, so it cannot learn"):
+        checks.network(nothing, OBS, {"values": (3,)})

@@ -78,7 +78,7 @@ def network(network: Any, obs: Any, results: Mapping[str, tuple[int, ...]]) -> A
         the number of outputs.
 
     Raises:
-      ValueError: it fails, has weights that are not floats, or returns something else.
+      ValueError: it fails, has no weights or some that are not floats, or returns something else.
     """
     import jax
     import jax.numpy as jnp
@@ -97,6 +97,8 @@ def network(network: Any, obs: Any, results: Mapping[str, tuple[int, ...]]) -> A
         wanted = [((number, *shape), "float32") for shape in results.values()]
         if found != (wanted[0] if len(wanted) == 1 else tuple(wanted)):
             raise ValueError(f"{expected}, got {found} for n = {number}.")
+    if not jax.tree.leaves(weights):
+        raise ValueError("the network has no weights, so it cannot learn.")
     for leaf in jax.tree.leaves(weights):
         if not jnp.issubdtype(leaf.dtype, jnp.floating):
             raise ValueError(f"the weights of the network must be floats, which learn, got {leaf.dtype.name}.")
