@@ -17,6 +17,7 @@ TREE = {
     "weights": [jnp.arange(6, dtype=jnp.float32).reshape(2, 3) / 7, jnp.float32(np.nan)],
     "flags": jnp.array([True, False]),
     "bytes": jnp.arange(3, dtype=jnp.uint8),
+    "half": jnp.arange(4, dtype=jnp.bfloat16).reshape(2, 2) / 3,
     "count": jnp.int32(-3),
     "keys": jax.random.split(KEY, 2),
     "legacy": jax.random.PRNGKey(1),

@@ -1,6 +1,7 @@
 """Pytrees of arrays in safetensors files, replaced in one step, so that a kill or a full disk leaves the last good one.
 
-The names in a file are the paths in the pytree. Random keys are stored as their words.
+The names in a file are the paths in the pytree. Random keys are stored as their words, and dtypes that numpy does not
+have, such as bfloat16, as unsigned integers of the same bits.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def save(path: Path, tree: Any, about: Mapping[str, Any]) -> None:
 
 def packed(tree: Any, about: Mapping[str, Any]) -> bytes:
     """The content of a file, which can also travel to another machine."""
-    tensors = {keystr(place): np.asarray(_plain(leaf)) for place, leaf in tree_leaves_with_path(tree)}
+    tensors = {keystr(place): _plain(leaf) for place, leaf in tree_leaves_with_path(tree)}
     facts = json.dumps(about)
     # One entry: the library writes several in no fixed order.
     metadata = {"envcore": json.dumps({"about": facts, "sha256": _digest(tensors, facts)})}
@@ -117,9 +118,9 @@ def restore(path: Path, tensors: Mapping[str, np.ndarray], struct: Any, key: jax
         saved = tensors.get(keystr(place))
         is_key = jnp.issubdtype(expected.dtype, jax.dtypes.prng_key)
         words = jax.eval_shape(jax.random.key_data, expected) if is_key else expected
-        if saved is None or (saved.shape, saved.dtype) != (words.shape, words.dtype):
+        if saved is None or (saved.shape, saved.dtype) != (words.shape, _stored(words.dtype)):
             raise _misfit(path, keystr(place))
-        array = jnp.asarray(saved)
+        array = jnp.asarray(saved.view(words.dtype))
         if not is_key:
             return array
         example = expected if isinstance(expected, jax.Array) else key
@@ -139,8 +140,14 @@ def _misfit(path: Path, name: str) -> FileError:
     )
 
 
-def _plain(leaf: Any) -> Any:
-    return jax.random.key_data(leaf) if trees.is_key(leaf) else leaf
+def _plain(leaf: Any) -> np.ndarray:
+    array = np.asarray(jax.random.key_data(leaf) if trees.is_key(leaf) else leaf)
+    return array.view(_stored(array.dtype))
+
+
+def _stored(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype in a file; safetensors writes bfloat16, but numpy cannot read it."""
+    return dtype if dtype.isbuiltin == 1 else np.dtype(f"uint{8 * dtype.itemsize}")
 
 
 def _digest(tensors: Mapping[str, np.ndarray], facts: str) -> str:
