@@ -1,9 +1,9 @@
 """Puts trained agents into envcore-baselines: `uv run python tools/agents DIR...`, with folders of `envcore train`.
 
 The best agent of a run is the one with the highest mean return of its greedy episodes, among those at the end of the
-training and those at the best points of their curves. Its return is then measured again, on other episodes than those
-that chose it, and written into the file, which replaces the environment's if the agent is better than the one there. A
-test compares it with the return that it measures itself.
+training and those at the best points of their curves. If on the same episodes it is better than the environment's
+agent in the package, it takes its place. Its return is then measured on other episodes than those that chose it, and
+written into the file. A test compares it with the return that it measures itself.
 
 `uv run python tools/agents --again [ID...]` measures the agents in the package again.
 """
@@ -43,20 +43,23 @@ def main() -> None:
     for folder in args.runs:
         best = best_of(folder, args.episodes)
         path = FOLDER / f"{best.run.env_id}.safetensors"
-        there = TrainedAgent.of_file(path).mean_return if path.exists() else -np.inf
+        there = -np.inf
+        if path.exists():
+            there = measured(TrainedAgent.of_file(path), args.episodes, CHOOSING).mean_return
+        verdict = f"not better than {there:.4g} on the same episodes"
         if best.mean_return > there:
+            best = measured(best, args.episodes, MEASURING)
             best.save(path)
+            verdict = f"{path.stat().st_size:,} bytes"
         found = f"{best.run.env_id}: {best.run.algorithm}, seed {best.run.seed}, {best.mean_return:.4g}"
-        verdict = f"{path.stat().st_size:,} bytes" if best.mean_return > there else f"not better than {there:.4g}"
         print(f"{found} ± {best.std_return:.3g}, {verdict}", flush=True)
 
 
 def best_of(folder: Path, num_episodes: int) -> TrainedAgent:
-    """The best agent of a run, as it is after it was saved and loaded."""
+    """The best agent of a run, as it is after it was saved and loaded, with the returns that chose it."""
     run = Run.load(folder)
     agents = [agent for best in (False, True) for agent in TrainedAgent.of_run(run, *run.make(), folder, best)]
-    found = (measured(agent, num_episodes, CHOOSING) for agent in agents)
-    return measured(max(found, key=lambda agent: agent.mean_return), num_episodes, MEASURING)
+    return max((measured(agent, num_episodes, CHOOSING) for agent in agents), key=lambda agent: agent.mean_return)
 
 
 def measured(agent: TrainedAgent, num_episodes: int, seed: int) -> TrainedAgent:
