@@ -1,9 +1,9 @@
 """Time to a result: seconds of a CPU from the start of Python until an agent earns what it should.
 
-They include the compilation. Each program runs in a process of its own on one core, with the settings that its authors
-give, one seed. It trains in about a hundred parts, and ends at the first part after which its agent earns the goal: by
-64 greedy episodes, or by the mean return of the episodes that ended in the part. `python results.py PROGRAM GOAL` runs
-one.
+They include the compilation. Each program runs in a process of its own on one core, one seed: envcore's with settings
+for the goal, which `GOALS` shows, the others with those that their authors give. It trains in about a hundred parts,
+and ends at the first part after which its agent earns the goal: by 64 greedy episodes, of rejax' agent sampled ones,
+or by the mean return of the episodes that ended in the part. `python results.py PROGRAM GOAL` runs one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Goal(NamedTuple):
     Attributes:
       env_id: of the environment.
       wanted: the return.
-      is_greedy: whether with its most probable actions; otherwise with sampled ones, in training.
+      is_greedy: whether in episodes that are played for it, with its most probable actions; otherwise in training.
       ours: the settings of envcore's programs, by algorithm, where they differ from those of the environment's file.
       total_steps: of PureJaxRL's PPO, its paper's, which decides how its learning rate falls; and of rejax'.
     """
@@ -66,7 +66,7 @@ def _ours(algorithm: str, goal: Goal) -> Points:
     def reached(point: Any) -> bool:
         earned = point.metrics["greedy_return"] if goal.is_greedy else point.returns
         found.append((point.steps, float(earned[0])))
-        return found[-1][1] >= goal.wanted
+        return found[-1][1] >= goal.wanted or time.process_time() > LIMIT
 
     episodes = EPISODES if goal.is_greedy else 0
     settings = goal.ours.get(algorithm, {})
