@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import jax.numpy as jnp
 import pytest
 from envcore_baselines import algorithms
 from envcore_baselines.contract import check_class, check_learner
@@ -87,3 +88,22 @@ def test_a_learner_without_an_attribute() -> None:
     kind = changed(__init__=lambda self, env, params, config: None, env=ENV)
     with pytest.raises(ConfigError, match="the algorithm Mine has no num_updates"):
         algorithms.learner(kind, ENV, PARAMS, GuessConfig())
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"init": lambda self, key: jnp.int32(0)}, "the state of the algorithm Mine must have an attribute agent"),
+        ({"init": lambda self, key: key.nothing}, "the algorithm Mine fails: AttributeError"),
+        ({"update": lambda self, state: state}, "update of the algorithm Mine must return the next state and a dict"),
+        (
+            {"update": lambda self, state: (state._replace(agent=1.5), {})},
+            "update of the algorithm Mine returns another kind of state: .*float32.*, not .*int32",
+        ),
+        ({"update": lambda self, state: (state, {"returns": jnp.float32(0)})}, "Mine must have episodes, int32 .*None"),
+        ({"update": lambda self, state: (state, {"returns": jnp.zeros(2)})}, r"Mine must have returns, float32 \(\)"),
+    ],
+)
+def test_a_learner_whose_functions_training_cannot_use(members: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        algorithms.learner(changed(**members), ENV, PARAMS, GuessConfig())

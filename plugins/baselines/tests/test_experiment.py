@@ -42,7 +42,8 @@ def test_what_it_returns() -> None:
     for name, values in found.metrics.items():
         np.testing.assert_array_equal(values, [point.metrics[name] for point in seen])
         assert np.isfinite(values).all()
-    assert all(point.steps_per_second > 0 for point in seen)
+    assert np.isnan(seen[0].steps_per_second)  # it was compiled in that time
+    assert all(point.steps_per_second > 0 for point in seen[1:])
     assert [agent.run.seed for agent in found.agents] == [7, 8]
     for number, agent in enumerate(found.agents):
         jax.tree.map(lambda x, y: np.testing.assert_array_equal(x[number], y), found.parameters, agent.agent)  # noqa: B023
@@ -74,9 +75,31 @@ def test_a_callback_ends_it(tmp_path: Path) -> None:
     arguments: dict[str, Any] = {"out": tmp_path, **SMALL}
     part = envcore_baselines.train("ppo", "Counter-v0", callback=lambda point: point.steps >= 192, **arguments)
     assert part.steps.tolist() == [96, 192]
+    assert (tmp_path / "curve.png").exists()
     whole = envcore_baselines.train("ppo", "Counter-v0", **arguments)
     np.testing.assert_array_equal(whole.returns[:2], part.returns)
     np.testing.assert_array_equal(whole.returns, envcore_baselines.train("ppo", "Counter-v0", **SMALL).returns)
+
+
+@pytest.mark.usefixtures("run")
+def test_a_callback_that_fails_loses_nothing(tmp_path: Path) -> None:
+    def prune(point: Any) -> None:
+        if point.steps == 192:
+            raise KeyError("pruned")
+
+    with pytest.raises(KeyError, match="pruned"):
+        envcore_baselines.train("ppo", "Counter-v0", callback=prune, out=tmp_path, **SMALL)
+    assert len((tmp_path / "curve.csv").read_text().splitlines()) == 3
+
+
+@pytest.mark.usefixtures("run")
+def test_ranges_and_numbers_of_devices(tmp_path: Path) -> None:
+    randomize: Any = {"bonus": (np.float32(0.25), np.float32(0.5))}
+    arguments: dict[str, Any] = {**SMALL, "total_steps": 32}
+    envcore_baselines.train("ppo", "Counter-v0", randomize=randomize, out=tmp_path, devices=1, **arguments)
+    assert Run.load(tmp_path).randomize == {"bonus": [0.25, 0.5]}
+    with pytest.raises(EnvcoreError, match="devices"):
+        envcore_baselines.train("ppo", "Counter-v0", devices=0, **arguments)
 
 
 @pytest.mark.usefixtures("run")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from envcore.errors import EnvcoreError, FileError
+from envcore.errors import EnvcoreError, FileError, InvalidArgumentError
 from envcore.installing import how_to_install
 from envcore_baselines.curve import Point
 from envcore_baselines.loggers import JsonLines, TensorBoard, WeightsAndBiases, scalars
@@ -48,6 +48,14 @@ def test_json_lines_go_on_where_a_training_does(tmp_path: Path) -> None:
             log(point(steps, 2.0))
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [(line["steps"], line["return"]) for line in lines] == [(100, 1.0), (200, 1.0), (300, 2.0), (400, 2.0)]
+
+
+def test_a_logger_is_for_one_training(tmp_path: Path) -> None:
+    log = JsonLines(tmp_path / "log.jsonl")
+    log(point(100, 1.0))
+    with pytest.raises(InvalidArgumentError, match="a JsonLines logs one training: make another"):
+        log(point(100, 2.0))
+    assert len((tmp_path / "log.jsonl").read_text().splitlines()) == 1
 
 
 @pytest.mark.parametrize("content", ["a diary\n", "[1]\n", '{"loss": 1}\n'])

@@ -17,6 +17,7 @@ import optax
 import pytest
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
+from envcore.wrappers import FrameStack, RandomizeParams, Wrapper
 from envcore_baselines import algorithms, ppo
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.ppo import PPO, ActorCritic, Agent, Categorical, Convolution, Normal, PPOConfig, Steps
@@ -249,6 +250,64 @@ def test_actions_are_within_the_bounds() -> None:
     for greedy in (False, True):
         action, _ = ppo.act(Agent(large, agent.statistics), (), obs, KEY, greedy)
         assert space.contains(action)
+
+
+class Cut(Wrapper):
+    """Truncates each episode after two steps, by itself."""
+
+    def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        outcome = super().advance(state, action, draws, params)
+        return outcome._replace(truncated=outcome.truncated | (outcome.state.time >= 2))
+
+
+def drawn_limit(key: jax.Array, params: Any) -> Any:
+    return params.replace(max_steps_in_episode=jax.random.randint(key, (), 2, 9))
+
+
+@pytest.mark.parametrize(
+    ("env", "may_truncate"),
+    [
+        (Counter(), False),
+        (FrameStack(Counter(), 2), False),
+        (Cut(Counter()), True),
+        (FrameStack(Cut(Counter()), 2), True),
+        (RandomizeParams(Counter(), drawn_limit), True),
+    ],
+)
+def test_where_episodes_may_be_cut_their_last_observations_count(env: Any, may_truncate: bool) -> None:
+    params = env.default_params.replace(max_steps_in_episode=NO_TIME_LIMIT)
+    ppo = learner(env, params, Recorder)
+    (steps, _) = jax.jit(ppo.update)(jax.jit(ppo.init)(KEY))[0].optimizer
+    assert (steps.next_obs is not None) == may_truncate
+    if may_truncate:
+        assert (steps.done & ~steps.terminated).any()
+
+
+def test_params_may_be_mapped_over() -> None:
+    def loss(limit: jax.Array) -> jax.Array:
+        ppo = learner(Counter(), Counter().default_params.replace(max_steps_in_episode=limit))
+        return ppo.update(ppo.init(KEY))[1]["loss"]
+
+    assert np.isfinite(jax.jit(jax.vmap(loss))(np.array([3, 5], np.int32))).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_bounds_may_be_infinite_on_one_side_or_both() -> None:
+    normal = Normal(
+        spaces.Box(np.array([-np.inf, -np.inf, 0, 2], np.float32), np.array([np.inf, 1, np.inf, 4], np.float32))
+    )
+    action = normal.mode(jnp.array([0.5, 0.5, 0.5, 0.5, 0, 0, 0, 0]))
+    np.testing.assert_array_equal(action, [0.5, 0.5, 0.5, 3.5])
+
+
+def test_large_rollouts_are_in_random_order_too() -> None:
+    size, parts = 2**18, 2**12
+    order = np.asarray(ppo._shuffled(KEY, 1, size))[0]
+    np.testing.assert_array_equal(np.sort(order), np.arange(size))
+    means = order.reshape(parts, -1).mean(1) / size  # of minibatches
+    assert stats.kstest((means - 0.5) * np.sqrt(12 * size / parts), "norm").pvalue > 1e-4
+    neighbours = np.diff(order) > 0
+    assert abs(neighbours.mean() - 0.5) < 0.005
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64])

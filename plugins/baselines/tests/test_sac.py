@@ -87,6 +87,13 @@ def test_numbers_are_independent_and_far_ones_finite() -> None:
     assert np.isfinite(gradient).all()
 
 
+def test_bounds_may_be_as_large_as_float32() -> None:
+    largest = np.finfo(np.float32).max
+    sac = learner(Wide())
+    sac._low, sac._high = np.full(2, -largest), np.full(2, largest)
+    np.testing.assert_array_equal(sac._scaled(jnp.array([[0.5, -1.0]])), [[largest / 2, -largest]])
+
+
 @pytest.mark.slow
 def test_actions_have_the_bounds_of_the_space() -> None:
     env = Wide()

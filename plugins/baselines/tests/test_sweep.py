@@ -18,7 +18,7 @@ from envcore_baselines.es import ESConfig
 from envcore_baselines.ppo import PPOConfig
 from envcore_baselines.ppo_rnn import RecurrentPPOConfig
 from envcore_baselines.sweep import Swept, combinations, title
-from toy import Counter
+from toy import Counter, Spring
 
 if TYPE_CHECKING:
     from command_line import Run
@@ -47,6 +47,11 @@ def test_every_combination_once() -> None:
         "clip=0.2 learning_rate=0.01",
     ]
     assert combinations({}) == [{}]
+    assert [title({"discount": each}) for each in (0.999999, 1.0, 100.0)] == [
+        "discount=0.999999",
+        "discount=1",
+        "discount=100",
+    ]
 
 
 @pytest.mark.slow
@@ -112,6 +117,31 @@ def test_the_command_trains_a_grid_and_evaluates_it(run: Run, tmp_path: Path) ->
     assert table[0] == ["learning_rate", "clip", "seed"]
     assert table[1:5] == [[rate, "0.3", seed] for rate in ("0.0001", "0.01") for seed in "01"]
     assert table[5:] == [[rate, "0.3", "all"] for rate in ("0.0001", "0.01")]
+
+
+@pytest.mark.slow
+def test_sampled_actions_are_those_of_the_swept_setting(run: Run, tmp_path: Path) -> None:
+    settings = [f"--setting={each}" for each in ("total_steps=64", "min_replay_size=1", "hidden=[4]")]
+    train = ("train", "dqn", "Counter-v0", "--set", "max_steps_in_episode=2", "--sweep", "epsilon=0,1")
+    assert run(*train, *settings, "--out", str(tmp_path))[0] == 0
+    code, text, err = run("evaluate", str(tmp_path), "--sample", "--episodes", "20")
+    assert (code, err) == (0, "")
+    greedy, random = (row.split() for row in text.splitlines()[1:])
+    assert (greedy[0], random[0]) == ("0", "1")
+    assert float(greedy[3]) == 0 < float(random[3])  # deviations of the returns
+
+
+@pytest.mark.usefixtures("run")
+@pytest.mark.parametrize("algorithm", ["pqn", "sac"])
+def test_numbers_of_other_algorithms(algorithm: str) -> None:
+    setting = {"pqn": "exploration_fraction", "sac": "noise_correlation"}[algorithm]
+    env: Any = {"pqn": Counter(), "sac": Spring()}[algorithm]
+    config: Any = algorithms.config(algorithm, None, {})
+
+    def make(config: Any) -> Any:
+        return algorithms.learner(algorithm, env, env.default_params, config)
+
+    Swept(make, config, [setting])
 
 
 @pytest.mark.usefixtures("run")

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import envcore
 import envcore_baselines
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import registry
 from envcore.errors import FileError, InvalidArgumentError, UnknownEnvironmentError
 from envcore.registration import Registry
 from envcore.rollout import run_rollout, start_rollout
+from envcore.wrappers import RunningStatistics
 from envcore_baselines import algorithms, trained
 from envcore_baselines.evaluation import episode_returns
 from envcore_baselines.trained import TrainedAgent
 from envcore_baselines.training import Run as PlannedRun
 from envcore_baselines.training import Training
+from envcore_runs import checkpoint
 from toy import Counter
 
 if TYPE_CHECKING:
@@ -105,6 +108,42 @@ def test_a_saved_agent_plays_the_same(run_folder: Path, tmp_path: Path) -> None:
     assert (loaded.run, loaded.mean_return, loaded.std_return, loaded.episodes) == (agent.run, 1.5, 0.25, 10)
     jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-3, atol=1e-6), agent.agent, loaded.agent)
     assert all(x.dtype == y.dtype for x, y in zip(*map(jax.tree.leaves, (agent.agent, loaded.agent)), strict=True))
+
+
+def test_statistics_and_large_numbers_are_saved_as_they_are(run_folder: Path, tmp_path: Path) -> None:
+    env, params = Counter(), Counter().default_params
+    agent = trained.player("Counter-v0", env, params, str(run_folder))
+    statistics = RunningStatistics(jnp.full((2, 2), 1e6), jnp.full((2, 2), 1e-9), jnp.float32(9))
+    network = jax.tree.map(lambda x: x * 1e9 if x.ndim == 2 else x, agent.agent.network)
+    made = agent.agent._replace(network=network, statistics=statistics)
+    dataclasses.replace(agent, agent=made).save(tmp_path / "agent")
+    tensors, _ = checkpoint.load(tmp_path / "agent", dict)
+    assert {x.dtype.name for x in tensors.values()} == {"float32"}
+    for name, x in tensors.items():
+        if "statistics" in name:
+            np.testing.assert_array_equal(x, getattr(statistics, name.rsplit(".", 1)[1]))
+
+
+def test_an_agent_whose_weights_are_float16(run_folder: Path, tmp_path: Path) -> None:
+    env, params = Counter(), Counter().default_params
+    agent = trained.player("Counter-v0", env, params, str(run_folder))
+
+    class Half:
+        def init(self, key: jax.Array) -> Any:
+            state = agent.learner.init(key)
+            narrow = jax.tree.map(lambda x: x.astype(jnp.float16), state.agent.network)
+            return state._replace(agent=state.agent._replace(network=narrow))
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(agent.learner, name)
+
+    saved = dataclasses.replace(agent, agent=Half().init(KEY).agent)
+    saved.save(tmp_path / "agent")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PlannedRun, "learner", lambda *args: Half())
+        loaded = TrainedAgent.of_file(tmp_path / "agent", env, params)
+    jax.tree.map(np.testing.assert_array_equal, saved.agent, loaded.agent)
+    assert jax.tree.map(lambda x: x.dtype, saved.agent) == jax.tree.map(lambda x: x.dtype, loaded.agent)
 
 
 def test_one_that_does_not_exist() -> None:

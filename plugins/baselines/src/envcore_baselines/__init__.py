@@ -1,4 +1,4 @@
-"""Agents that learn in envcore's environments. Each algorithm is one file, to be read from top to bottom.
+"""Agents that learn in envcore's environments. An algorithm is one file, to be read from top to bottom.
 
     trained = envcore_baselines.train("ppo", "CartPole-v1", seeds=5)
     agent = envcore_baselines.load("CartPole-v1")

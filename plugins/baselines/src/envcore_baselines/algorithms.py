@@ -14,7 +14,7 @@ from envcore.text import printable
 from envcore_runs import user_modules
 
 from envcore_baselines import networks, settings
-from envcore_baselines.contract import check_class, check_learner
+from envcore_baselines.contract import check_class, check_learner, check_update
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.plugin import envcore_algorithms
 
@@ -135,7 +135,7 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
     from envcore_baselines.distributions import of_several
     from envcore_baselines.learner import observed
 
-    kind, _ = _found(algorithm)
+    kind, table = _found(algorithm)
     takes_distribution = "distribution" in inspect.signature(kind).parameters
     options: dict[str, Any] = {"distribution": of_several(env, params)} if takes_distribution else {}
     if network is not None:
@@ -143,13 +143,15 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
             rows = announced.by_name(AlgorithmSpec).items()
             known = [name for name, row in rows if networks.takes_network(lambda row=row: row.load(ConfigError))]
             name = algorithm if isinstance(algorithm, str) else kind.__name__
-            raise ConfigError(f"{name} takes no network; of the announced algorithms do: {', '.join(known)}.")
+            raise ConfigError(f"{name} takes no network; these algorithms take one: {', '.join(known)}.")
         options["network"] = networks.network_of(network)
     try:
         made: Learner = kind(observed(env, params), params, config, **options)
     except ValueError as error:
         raise ConfigError(str(error)) from error
     check_learner(made)
+    if not table:  # ours need not be traced once more
+        check_update(made)
     if made.steps_per_update > _MOST:
         raise ConfigError(f"an update would take {made.steps_per_update:,} steps: at most {_MOST:,} fit.")
     if made.num_updates > _MOST:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -178,8 +179,9 @@ def _train(run: Any, made: Any, out: Path, devices: int | None, loggers: Sequenc
         for point in session.points():
             for logger in loggers:
                 logger(point)
-            text = f"{point.steps:,} steps, return {training.curve.last:.4g}, {point.steps_per_second:,.0f} steps/s"
-            progress.update(bar, description=text, total=training.num_points, completed=len(training.curve))
+            speed = "" if math.isnan(point.steps_per_second) else f", {point.steps_per_second:,.0f} steps/s"
+            description = f"{point.steps:,} steps, return {training.curve.last:.4g}{speed}"
+            progress.update(bar, description=description, total=training.num_points, completed=len(training.curve))
     if processes.is_first():
         _report(run, out, training.curve)
 
@@ -210,6 +212,8 @@ def _report(run: Any, out: Path, curve: Any) -> None:
     import numpy as np
     from rich.table import Table
 
+    from envcore_baselines.sweep import text
+
     agents = f"{run.num_agents} agent{'s' * (run.num_agents != 1)}"
     output.say(f"{out}: {agents}, {curve.steps[-1]:,} steps each; last return {curve.last:.4g}.")
     if len(run.combinations) == 1:
@@ -218,14 +222,12 @@ def _report(run: Any, out: Path, curve: Any) -> None:
     returns = np.array(curve.last_of_each).reshape(-1, run.num_seeds)
     means = np.nan_to_num(returns.mean(1), nan=-np.inf)
     for number in np.argsort(-means, kind="stable"):
-        values = [f"{value:g}" for value in run.combinations[number].values()]
+        values = [text(value) for value in run.combinations[number].values()]
         table.add_row(*values, f"{returns[number].mean():.4g}", f"{returns[number].std():.4g}")
     output.show(table)
 
 
 def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, best: bool, seed: int) -> None:
-    import functools
-
     import jax
     import numpy as np
     from envcore.random import key_of
@@ -234,6 +236,7 @@ def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, best: bool, s
 
     from envcore_baselines.evaluation import MAX_STEPS, episode_returns
     from envcore_baselines.footprint import episode_bytes
+    from envcore_baselines.sweep import text
     from envcore_baselines.training import Training
 
     env, params = run.make()
@@ -241,25 +244,30 @@ def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, best: bool, s
     training = Training.load(learner, run, folder)
     agents = training.best_agents if best else training.agents
     memory.check_fits("--episodes", episodes, episode_bytes(learner, params, agents), memory.device_bytes())
-    play = functools.partial(episode_returns, learner, params)
+    learners = [learner] * len(run.combinations)
+    if sample and run.sweep:  # swept settings may decide how actions are sampled
+        learners = [run.of_agent(number).learner(env, params) for number in range(0, run.num_agents, run.num_seeds)]
     with output.progress_bar(is_shown=output.console().is_terminal, transient=True) as progress, interruptible():
         keys = jax.random.split(key_of(seed), run.num_agents)
-        played = [
-            jax.block_until_ready(play(jax.tree.map(lambda x, i=i: x[i], agents), keys[i], episodes, not sample))
-            for i in progress.track(range(run.num_agents), description="agents")
-        ]
+
+        def play(number: int) -> Any:
+            agent = jax.tree.map(lambda x: x[number], agents)
+            of_group = learners[number // run.num_seeds]
+            return jax.block_until_ready(episode_returns(of_group, params, agent, keys[number], episodes, not sample))
+
+        played = [play(number) for number in progress.track(range(run.num_agents), description="agents")]
     table = Table(*run.sweep, "seed", "return", "std", box=None, pad_edge=False)
     means = []
     for number, (returns, ended) in enumerate(played):
         returns, seed = np.asarray(returns, np.float64), run.seeds[number]
         means.append(returns.mean())
-        swept = [f"{value:g}" for value in run.combinations[number // run.num_seeds].values()]
+        swept = [text(value) for value in run.combinations[number // run.num_seeds].values()]
         table.add_row(*swept, str(seed), f"{returns.mean():.4g}", f"{returns.std():.4g}")
         if not ended.all():
             cut = int((~ended).sum())
             output.say(f"{cut} episode{'s' * (cut != 1)} of {run.names[number]} cut after {MAX_STEPS:,} steps.")
     for group, of_group in zip(run.combinations, np.reshape(means, (-1, run.num_seeds)), strict=True):
         if run.num_seeds > 1:
-            swept = [f"{value:g}" for value in group.values()]
+            swept = [text(value) for value in group.values()]
             table.add_row(*swept, "all", f"{of_group.mean():.4g}", f"{of_group.std():.4g}")
     output.show(table)

@@ -66,6 +66,37 @@ def check_learner(learner: Any) -> None:
         raise ConfigError(f"the algorithm {name} must be hashable: jit compiles a program for each one.")
 
 
+def check_update(learner: Any) -> None:
+    """Traces `init` and `update` of a user's learner, so that what is wrong with them is said in a line.
+
+    Raises:
+      ConfigError: one fails, the state has no `agent`, or `update` does not return the next state and its metrics.
+    """
+    import jax
+    import numpy as np
+    from envcore.text import one_line
+
+    name = type(learner).__name__
+    try:
+        state = jax.eval_shape(learner.init, jax.eval_shape(lambda: jax.random.key(0)))
+        result = jax.eval_shape(learner.update, state) if hasattr(state, "agent") else None
+    except Exception as error:
+        raise ConfigError(f"the algorithm {name} fails: {one_line(error)}") from error
+    if not hasattr(state, "agent"):
+        raise ConfigError(f"the state of the algorithm {name} must have an attribute agent, which act takes.")
+    if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[1], dict):
+        raise ConfigError(f"update of the algorithm {name} must return the next state and a dict of metrics.")
+    types, next_types = (jax.tree.map(lambda x: (x.shape, str(x.dtype)), each) for each in (state, result[0]))
+    if types != next_types:
+        raise ConfigError(f"update of the algorithm {name} returns another kind of state: {next_types}, not {types}.")
+    for each, dtype in {"returns": np.float32, "episodes": np.int32}.items():
+        found = result[1].get(each)
+        if found is None or (found.shape, found.dtype) != ((), dtype):
+            raise ConfigError(
+                f"the metrics of the algorithm {name} must have {each}, {dtype.__name__} (), got {found}."
+            )
+
+
 def _members() -> dict[str, Any]:
     """The members of `Learner`: functions and properties."""
     from envcore_baselines.learner import Learner

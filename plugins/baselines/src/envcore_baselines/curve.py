@@ -48,7 +48,7 @@ class Point:
       returns: mean return of the episodes that ended since the point before, float64 (agents,); NaN where none did.
       metrics: what the algorithm measures of its updates, their means since the point before, by name, float64
         (agents,). With evaluation also `greedy_return`, the mean return of greedy episodes.
-      steps_per_second: of all agents together, since the point before.
+      steps_per_second: of all agents together, since the point before; NaN for the first one, which is compiled.
     """
 
     steps: int

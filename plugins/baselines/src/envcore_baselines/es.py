@@ -129,11 +129,9 @@ class _Continuous:
     def __init__(self, space: spaces.Box):
         low, high = (np.asarray(bound, np.float32) for bound in (space.low, space.high))
         is_bounded = np.isfinite(low) & np.isfinite(high) & (low < high)
-        self._center, self._scale = (
-            np.where(is_bounded, low / 2 + high / 2, 0),
-            np.where(is_bounded, high / 2 - low / 2, 1),
-        )
         self._low, self._high, self.num_outputs = low, high, low.size
+        low, high = np.where(is_bounded, low, np.float32(-1)), np.where(is_bounded, high, np.float32(1))
+        self._center, self._scale = low / 2 + high / 2, high / 2 - low / 2
 
     def mode(self, outputs: jax.Array) -> jax.Array:
         action = self._center + self._scale * outputs.reshape(*outputs.shape[:-1], *self._low.shape)

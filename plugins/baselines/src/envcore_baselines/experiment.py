@@ -141,7 +141,7 @@ def started(
         except KeyboardInterrupt:
             training.save()
             raise
-        if out and training.is_finished and processes.is_first():
+        if out and len(training.curve) and processes.is_first():
             replace(out / CURVE_PNG, training.picture())
 
 
@@ -159,13 +159,15 @@ def train(
     evaluation_episodes: int = 0,
     out: str | Path | None = None,
     callback: Callable[[Point], bool | None] | None = None,
+    devices: int | None = None,
     **settings: Any,
 ) -> Trained:
     """Trains agents side by side, as `envcore train` does.
 
     Args:
       algorithm: its name, such as "ppo", your "MODULE:CLASS", or the class; see `envcore_baselines.learner.Learner`.
-      env: what `envcore.make` takes, or an environment, which is trained with its default params but for `params`.
+      env: what `envcore.make` takes, or an environment, which is trained with its default params but for `params`, and
+        with the algorithm's default settings: those tuned for an environment are found by its id.
       seeds: number of agents.
       seed: of the first agent; the others have the next ones. An agent alone learns otherwise than the same seed in a
         group, because rounding differs.
@@ -181,6 +183,7 @@ def train(
       out: the folder of the run, where it is continued if it was interrupted; by default nothing is written.
       callback: is called with each of about a hundred points of the curve; see `envcore_baselines.curve.Point`. If it
         returns True, the training ends. Those of `envcore_baselines.loggers` write to TensorBoard and the like.
+      devices: how many devices the agents are split over; by default all.
       **settings: of the algorithm, in place of those of the environment's file and the defaults.
 
     Raises:
@@ -193,6 +196,8 @@ def train(
     """
     num_seeds = checks.positive_integer("seeds", seeds, InvalidArgumentError, at_most=algorithms.MAX_AGENTS)
     _ = key_of(seed)
+    if devices is not None:
+        devices = checks.positive_integer("devices", devices, InvalidArgumentError)
     if callback is not None and not callable(callback):
         raise InvalidArgumentError(f"callback must be a function of a point of the curve, got {callback!r}.")
     for name, given in (("options", options), ("params", params), ("sweep", sweep), ("randomize", randomize)):
@@ -216,11 +221,17 @@ def train(
     )
     learner = run.learner(made, env_params, algorithm, network)
     folder = None if out is None else Path(out)
-    with started(run, (made, env_params), learner, folder) as session:
+    with started(run, (made, env_params), learner, folder, devices) as session:
         for note in session.notes:
             warnings.warn(note, stacklevel=2)
         for point in session.points():
-            if callback and callback(point):
+            is_over = False
+            try:
+                is_over = callback and callback(point)
+            except Exception:
+                session.training.save()
+                raise
+            if is_over:
                 session.training.save()
                 break
         return session.trained()
@@ -251,7 +262,7 @@ def planned(
       InvalidArgumentError, ConfigError: as for `train`.
     """
     config = algorithms.config(algorithm, choice.found.spec.id, settings, sources[0])
-    changed = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in choice.params.items()}
+    changed = {name: _plain(value) for name, value in choice.params.items()}
     grid = algorithms.grid(algorithm, sweep or {}, settings, sources[1])
     episodes = evaluation_episodes
     if isinstance(episodes, bool) or not isinstance(episodes, int | np.integer) or not 0 <= episodes <= 1_000_000:
@@ -268,9 +279,14 @@ def planned(
             seed,
             num_seeds,
             grid,
-            {name: list(ends) for name, ends in choice.randomize.items()},
+            {name: [_plain(end) for end in ends] for name, ends in choice.randomize.items()},
             name_of_network,
             int(episodes),
         )
     except ValueError as error:
         raise InvalidArgumentError(f"the run {error}.") from error
+
+
+def _plain(value: Any) -> Any:
+    """Numpy's numbers as Python's, which JSON can hold."""
+    return value.tolist() if hasattr(value, "tolist") else value

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
-from envcore.errors import EnvcoreError
+from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.files import replace
 from envcore.installing import how_to_install
 from envcore.text import one_line
@@ -43,10 +43,23 @@ def scalars(point: Point) -> dict[str, float]:
 
 
 class Logger:
-    """A callback of `envcore_baselines.train`, and a context manager that closes it."""
+    """A callback of `envcore_baselines.train`, and a context manager that closes it. Each training needs its own."""
+
+    _steps = 0
 
     def __call__(self, point: Point) -> None:
-        """Writes a point."""
+        """Writes a point.
+
+        Raises:
+          InvalidArgumentError: it is not later than the point before, so it is one of another training.
+        """
+        if point.steps <= self._steps:
+            raise InvalidArgumentError(f"a {type(self).__name__} logs one training: make another for the next one.")
+        self.write(point)
+        self._steps = point.steps
+
+    def write(self, point: Point) -> None:
+        """Writes a point, which is later than the one before."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -76,7 +89,7 @@ class JsonLines(Logger):
     def __init__(self, path: str | Path):
         self._file, self._lines = File(Path(path), "Move it away."), list[str]()
 
-    def __call__(self, point: Point) -> None:
+    def write(self, point: Point) -> None:
         """Writes a line."""
         if not self._lines and self._file.path.exists():
             self._lines = self._before(point.steps)
@@ -109,7 +122,7 @@ class TensorBoard(Logger):
         self._module = _imported("tensorboardX", "tensorboard")
         self._folder, self._writer = str(folder), None
 
-    def __call__(self, point: Point) -> None:
+    def write(self, point: Point) -> None:
         """Writes a point; what an earlier training wrote of it and of later ones is no longer shown."""
         if self._writer is None:
             self._writer = self._module.SummaryWriter(self._folder, purge_step=point.steps)
@@ -138,7 +151,7 @@ class WeightsAndBiases(Logger):
         self._module, self._run = _imported("wandb", "wandb"), None
         self._options = {"project": "envcore", "config": dict(config or {}), "dir": folder and str(folder), **options}
 
-    def __call__(self, point: Point) -> None:
+    def write(self, point: Point) -> None:
         """Logs a point; the first one begins the run.
 
         Raises:

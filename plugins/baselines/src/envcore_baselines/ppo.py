@@ -30,9 +30,11 @@ from envcore.wrappers import (
     FlattenObservation,
     LogWrapper,
     NormalizeReward,
+    RandomizeParams,
     RunningStatistics,
 )
 from flax import linen as nn
+from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
 
 # `envcore train` and `envcore_baselines.train` check these bounds; `PPO` does not.
@@ -107,8 +109,8 @@ class Normal:
         self.num_constants, self.num_outputs = low.size, 2 * low.size
         self.bounds, self._shape = (space.low, space.high), space.shape
         is_bounded = np.isfinite(low) & np.isfinite(high) & (low < high)
-        self._center = np.where(is_bounded, low / 2 + high / 2, 0)
-        self._scale = np.where(is_bounded, high / 2 - low / 2, 1)
+        low, high = np.where(is_bounded, low, np.float32(-1)), np.where(is_bounded, high, np.float32(1))
+        self._center, self._scale = low / 2 + high / 2, high / 2 - low / 2
 
     def sample(self, outputs: jax.Array, key: jax.Array) -> jax.Array:
         mean, log_std = jnp.split(outputs, 2, axis=-1)
@@ -308,9 +310,7 @@ class PPO:
             self._network = checks.network(network, self._obs, results)
         batch = LogWrapper(Batched(ClipAction(self.env) if is_box else self.env, config.num_envs))
         self._batch = NormalizeReward(batch, gamma=config.discount) if config.normalize_rewards else batch
-        has_limit = bool(np.any(np.asarray(params.max_steps_in_episode) < NO_TIME_LIMIT))
-        # Another library's environment may truncate by itself.
-        self._truncates = has_limit or hasattr(env.unwrapped, "library_env")
+        self._truncates = _may_truncate(env, params)
         steps = min(self.num_updates * config.epochs * config.minibatches, 2**31 - 1)  # as far as Adam counts
         self._gradient_steps = steps
         rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
@@ -391,7 +391,7 @@ class PPO:
 
         Returns:
           The next agent and optimizer, and metrics: the means over minibatches of the `loss`, the policy's `entropy`,
-          the estimated `kl` divergence of the policy that acted from it, and the `gradient_norm` before it is clipped;
+          the estimated `kl`, KL(policy that acted || policy that learns), and the `gradient_norm` before it is clipped;
           and the `explained_variance`, the share of the targets' variance that the values before explain.
         """
         config, shape = self.config, steps.reward.shape
@@ -470,6 +470,15 @@ class PPO:
         return self.config.entropy_coefficient * jnp.maximum(1 - taken / self._gradient_steps, 0)
 
 
+def _may_truncate(env: Any, params: Any) -> bool:
+    """Whether episodes can be cut: by a time limit, or by `advance` of a wrapper or environment that is not core's."""
+    limit, is_cores = params.max_steps_in_episode, type(env).advance.__module__.startswith("envcore.")
+    has_limit = isinstance(limit, Tracer) or bool(np.any(np.asarray(limit) < NO_TIME_LIMIT))
+    if has_limit or not is_cores or isinstance(env, RandomizeParams):  # which may draw a limit
+        return True
+    return env is not env.unwrapped and _may_truncate(env.env, params)
+
+
 def _split(obs: Any) -> tuple[Any, Any]:
     """Observations and their action masks, None without masks."""
     return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
@@ -480,9 +489,13 @@ def _shuffled(key: jax.Array, rows: int, size: int) -> jax.Array:
 
     `jax.random.permutation` takes eight times as long on a CPU, a quarter of an update.
     """
-    bits = (size - 1).bit_length()
-    numbers = random.bits(key, (rows, size)) << bits | jnp.arange(size, dtype=jnp.uint32)
-    return (jax.lax.sort(numbers, is_stable=False) & (1 << bits) - 1).astype(jnp.int32)
+    bits, numbers = (size - 1).bit_length(), jnp.arange(size, dtype=jnp.uint32)
+    words = random.bits(key, (rows, size))
+    if bits > 16:  # too few random bits are left above the numbers: equal ones would stay in order
+        order = jax.lax.sort((words, jnp.broadcast_to(numbers, words.shape)), num_keys=1, is_stable=False)[1]
+    else:
+        order = jax.lax.sort(words << bits | numbers, is_stable=False) & (1 << bits) - 1
+    return order.astype(jnp.int32)
 
 
 def main(env_id: str = "CartPole-v1", total_steps: str = "500_000") -> None:

@@ -101,8 +101,8 @@ class Normal:
         self.num_constants, self.num_outputs = low.size, 2 * low.size
         self.bounds, self._shape = (space.low, space.high), space.shape
         is_bounded = np.isfinite(low) & np.isfinite(high) & (low < high)
-        self._center = np.where(is_bounded, low / 2 + high / 2, 0)
-        self._scale = np.where(is_bounded, high / 2 - low / 2, 1)
+        low, high = np.where(is_bounded, low, np.float32(-1)), np.where(is_bounded, high, np.float32(1))
+        self._center, self._scale = low / 2 + high / 2, high / 2 - low / 2
 
     def sample(self, outputs: jax.Array, key: jax.Array) -> jax.Array:
         mean, log_std = jnp.split(outputs, 2, axis=-1)
@@ -343,7 +343,7 @@ class RecurrentPPO:
 
         Returns:
           The next agent and optimizer, and metrics: the means over minibatches of the `loss`, the policy's `entropy`,
-          the estimated `kl` divergence of the policy that acted from it, and the `gradient_norm` before it is clipped;
+          the estimated `kl`, KL(policy that acted || policy that learns), and the `gradient_norm` before it is clipped;
           and the `explained_variance`, the share of the targets' variance that the values before explain.
         """
         config = self.config

@@ -227,7 +227,7 @@ class PQN:
             steps = Steps(step.obs, step.action, step.reward, step.next_obs, step.done, step.info["terminated"])
             return steps, step.info["returned_episode_returns"]
 
-        fall = max(1.0, self.config.exploration_fraction * self.num_updates)
+        fall = jnp.maximum(self.config.exploration_fraction * self.num_updates, 1)
         epsilon = jnp.maximum(1 - (1 - self.config.epsilon) / fall * state.updates, self.config.epsilon)
         agent, length = (state.network, epsilon.astype(jnp.float32)), self.config.rollout_steps
         rollout, (steps, returns) = run_rollout(
@@ -303,9 +303,13 @@ def _shuffled(key: jax.Array, rows: int, size: int) -> jax.Array:
 
     `jax.random.permutation` takes eight times as long on a CPU.
     """
-    bits = (size - 1).bit_length()
-    numbers = random.bits(key, (rows, size)) << bits | jnp.arange(size, dtype=jnp.uint32)
-    return (jax.lax.sort(numbers, is_stable=False) & (1 << bits) - 1).astype(jnp.int32)
+    bits, numbers = (size - 1).bit_length(), jnp.arange(size, dtype=jnp.uint32)
+    words = random.bits(key, (rows, size))
+    if bits > 16:  # too few random bits are left above the numbers: equal ones would stay in order
+        order = jax.lax.sort((words, jnp.broadcast_to(numbers, words.shape)), num_keys=1, is_stable=False)[1]
+    else:
+        order = jax.lax.sort(words << bits | numbers, is_stable=False) & (1 << bits) - 1
+    return order.astype(jnp.int32)
 
 
 def main(env_id: str = "CartPole-v1", total_steps: str = "500_000") -> None:

@@ -271,7 +271,7 @@ class SAC:
         key, key_noise, key_step = random.split(key, 3)
         correlation = self.config.noise_correlation
         fresh = random.normal(key_noise, noise.shape)
-        noise = np.float32(correlation) * noise + np.float32(math.sqrt(1 - correlation**2)) * fresh
+        noise = correlation * noise + jnp.sqrt(1 - correlation**2) * fresh
         action, _ = self._sample(actor, obs, noise)
         next_obs, env_state, reward, _, info = self._batch.step(key_step, env_state, self._scaled(action), self._params)
         ended, returns = info["returned_episode"], info["returned_episode_returns"]
@@ -316,7 +316,7 @@ class SAC:
     def _scaled(self, action: jax.Array) -> jax.Array:
         """Actions of the environment, for n actions from -1 to 1."""
         action = action.reshape(-1, *self._low.shape)
-        scaled = self._low + (self._high - self._low) * (0.5 * action + 0.5)
+        scaled = (self._low / 2 + self._high / 2) + (self._high / 2 - self._low / 2) * action
         return jnp.clip(scaled, self._low, self._high)  # against rounding
 
 

@@ -99,4 +99,9 @@ def combinations(grid: Mapping[str, Sequence[float]]) -> list[dict[str, float]]:
 
 def title(combination: Mapping[str, float]) -> str:
     """The name of a point, such as "learning_rate=0.001 clip=0.2"."""
-    return " ".join(f"{name}={value:g}" for name, value in combination.items())
+    return " ".join(f"{name}={text(value)}" for name, value in combination.items())
+
+
+def text(value: float) -> str:
+    """A value of a sweep, with as many digits as tell it from others in float32."""
+    return f"{value:.9g}"

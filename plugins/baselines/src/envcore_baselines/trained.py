@@ -13,9 +13,10 @@ import numpy as np
 from envcore import trees
 from envcore.environment import Environment
 from envcore.errors import FileError, InvalidArgumentError
-from envcore.wrappers import ActionMaskObservation
+from envcore.wrappers import ActionMaskObservation, RunningStatistics
 from envcore_runs import checkpoint
 from envcore_runs.records import Natural
+from jax.tree_util import keystr, tree_leaves_with_path
 
 from envcore_baselines.learner import Learner, as_observed, with_masks
 from envcore_baselines.training import Run, Training
@@ -118,17 +119,18 @@ class TrainedAgent:
         learner, env = run.learner(env, params), with_masks(env, params)
         key = jax.random.key(0)
         struct = jax.eval_shape(learner.init, key).agent
-        wide = {name: x.astype(np.float32) if x.dtype == np.float16 else x for name, x in tensors.items()}
+        is_float32 = {keystr(place): leaf.dtype == np.float32 for place, leaf in tree_leaves_with_path(struct)}
+        wide = {name: x.astype(np.float32) if is_float32.get(name) else x for name, x in tensors.items()}
         agent = checkpoint.restore(path, wide, struct, key)
         return cls(run, env, params, learner, agent, **dataclasses.asdict(about.returns))
 
     def save(self, path: Path) -> None:
-        """Writes the agent as it plays, with matrices in float16.
+        """Writes the agent as it plays, with matrices in float16, but for statistics and what float16 does not hold.
 
         Raises:
           FileError: the file cannot be written; an older one stays as it was.
         """
-        narrow = jax.tree.map(lambda x: x.astype(np.float16) if _is_matrix(x) else x, self.agent)
+        narrow = jax.tree.map(_narrowed, self.agent, is_leaf=lambda x: isinstance(x, RunningStatistics))
         about = AboutAgent(self.run, Returns(self.mean_return, self.std_return, self.episodes))
         checkpoint.save(path, narrow, dataclasses.asdict(about))
 
@@ -211,5 +213,9 @@ def _shapes(tree: Any) -> Any:
     return jax.tree.map(lambda x: (x.shape, x.dtype), tree)
 
 
-def _is_matrix(x: Any) -> bool:
-    return x.ndim >= 2 and x.dtype == np.float32
+def _narrowed(x: Any) -> Any:
+    """A leaf in float16, if it is a matrix and fits; statistics as they are: small variances would become zero."""
+    if isinstance(x, RunningStatistics) or x.ndim < 2 or x.dtype != np.float32:
+        return x
+    is_small = jnp.all(jnp.abs(x) <= np.finfo(np.float16).max)
+    return x.astype(np.float16) if is_small else x

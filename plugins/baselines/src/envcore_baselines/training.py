@@ -315,7 +315,8 @@ class Training:
             self.curve = Curve(run.num_agents)
         if folder:
             run_folder.check_agreed(folder, len(self.curve))
-        self._saved, self._seconds_to_save, self._steps_per_second = time.monotonic(), 0.0, math.nan
+        self._saved, self._seconds_to_save = time.monotonic(), 0.0
+        self._steps_per_second, self._is_compiled = math.nan, False
 
     @classmethod
     def load(cls, learner: Learner, run: Run, folder: Path) -> Self:
@@ -363,7 +364,8 @@ class Training:
         progress = self._progress_to(state, curve.metrics["greedy_return"] if self._evaluate else curve.returns)
         self._progress, self.curve = progress, curve  # in one statement: they fit together whenever Ctrl-C comes
         steps = self._updates * self._learner.steps_per_update * self._run.num_agents
-        self._steps_per_second = steps / (time.perf_counter() - started)
+        self._steps_per_second = steps / (time.perf_counter() - started) if self._is_compiled else math.nan
+        self._is_compiled = True
         is_old = time.monotonic() - self._saved > max(_SECONDS, self._seconds_to_save / _SHARE)
         if self.is_finished or processes.any_says(is_old):
             self.save()
