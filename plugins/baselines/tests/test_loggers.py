@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -71,6 +72,7 @@ def test_tensorboard(tmp_path: Path) -> None:
     from tensorboardX.proto.event_pb2 import Event  # pyright: ignore[reportMissingTypeStubs, reportAttributeAccessIssue]
 
     with TensorBoard(tmp_path) as log:
+        log(dataclasses.replace(point(50, 5.0, 6.0), names=["clip=0.1 seed_0", "clip=0.1 seed_1"]))
         log(point(100, 1.0, 2.0))
         log(point(200, 3.0, 4.0))
     (path,) = tmp_path.iterdir()
@@ -81,6 +83,7 @@ def test_tensorboard(tmp_path: Path) -> None:
         event: Any = Event.FromString(content[12 : 12 + size])
         found |= {(event.step, value.tag): value.simple_value for value in event.summary.value}
         content = content[16 + size :]
+    assert found[50, "clip_0.1_seed_1/return"] == 6.0
     assert found[100, "return"] == 1.5
     assert found[200, "seed_1/return"] == 4.0
     assert found[200, "loss"] == 0.5

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -77,7 +78,8 @@ class Logger:
 class JsonLines(Logger):
     """A file with an object for each point, its `steps` and `scalars`.
 
-    Where a training continues, the file does: lines of points that are trained again are replaced.
+    Where a training continues, the file does: lines of points that are trained again are replaced. Another training
+    needs another file.
 
     Args:
       path: of the file.
@@ -127,7 +129,8 @@ class TensorBoard(Logger):
         if self._writer is None:
             self._writer = self._module.SummaryWriter(self._folder, purge_step=point.steps)
         for name, value in scalars(point).items():
-            self._writer.add_scalar(name, value, point.steps)
+            tag = re.sub(r"[^-/.\w]", "_", name)  # others are illegal; names of a sweep have some
+            self._writer.add_scalar(tag, value, point.steps)
         self._writer.flush()
 
     def close(self) -> None:
