@@ -142,14 +142,14 @@ def test_the_command(run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert json.loads(Path("run/run.json").read_text())["network"] == "my_network:Linear"
     assert run(*train)[:2] == (0, text)
     code, _, err = run("train", "es", "Counter-v0", "--out", "es", "--network", "my_network:Linear")
-    assert (code, err) == (1, "error: es takes no network; of the announced algorithms do: dqn, ppo, pqn.\n")
+    assert (code, err) == (1, "error: es takes no network; these algorithms take one: dqn, ppo, pqn.\n")
     code, _, err = run(*train[:-1], "my_network:init")
     assert (code, err.count("\n")) == (1, 1)
     assert err.startswith("error: the network must have the functions init(key, obs)")
 
 
 def test_an_algorithm_that_takes_none() -> None:
-    with pytest.raises(ConfigError, match=r"Guess takes no network; of the announced algorithms do: .*ppo"):
+    with pytest.raises(ConfigError, match=r"Guess takes no network; these algorithms take one: .*ppo"):
         algorithms.learner(Guess, Counter(), Counter().default_params, GuessConfig(), Linear)
 
 

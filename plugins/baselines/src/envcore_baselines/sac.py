@@ -179,8 +179,9 @@ class SAC:
         self.env = env if isinstance(env.observation_space(params), spaces.Box) else FlattenObservation(env)
         space: Any = env.action_space(params)
         is_float = isinstance(space, spaces.Box) and space.dtype.kind == "f"
-        if not is_float or not np.isfinite([space.low, space.high]).all():
-            raise ValueError(f"sac needs actions of a float Box with finite bounds, {env.name} has {space}.")
+        largest = np.finfo(np.float32).max / 2  # of a bound, so that float32 holds the distance between two
+        if not is_float or (np.abs([space.low, space.high]) > largest).any():
+            raise ValueError(f"sac needs actions of a float Box with finite bounds, to 1.7e38, {env.name} has {space}.")
         if config.replay_capacity % self.steps_per_update:
             product = f"num_envs * rollout_steps = {self.steps_per_update}"
             raise ValueError(f"{product} must divide replay_capacity, got {config.replay_capacity}.")
@@ -316,7 +317,7 @@ class SAC:
     def _scaled(self, action: jax.Array) -> jax.Array:
         """Actions of the environment, for n actions from -1 to 1."""
         action = action.reshape(-1, *self._low.shape)
-        scaled = (self._low / 2 + self._high / 2) + (self._high / 2 - self._low / 2) * action
+        scaled = self._low + (self._high - self._low) * (0.5 * action + 0.5)
         return jnp.clip(scaled, self._low, self._high)  # against rounding
 
 
