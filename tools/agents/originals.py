@@ -24,8 +24,7 @@ import numpy as np
 from envcore_baselines.trained import TrainedAgent
 
 PATH = Path(__file__).parents[1] / "site" / "data" / "originals.json"
-EPISODES = {"MinAtar": 100}  # games of thousands of steps
-MOST_EPISODES = 400
+EPISODES = 400
 
 Reset = Callable[[], Any]
 """Returns the first observation."""
@@ -145,19 +144,18 @@ def returns_in_original(agent: TrainedAgent, make: Callable[[int], tuple[Reset, 
     return returns
 
 
-def row_of(env_id: str, episodes: int | None = None) -> dict[str, Any]:
+def row_of(env_id: str, episodes: int = EPISODES) -> dict[str, Any]:
     """What an agent earns in envcore and in the original, in means over episodes, and how far these are apart.
 
     `z` is the difference of the means in standard errors; None if no episode differs from another.
     """
     agent, (library, make) = envcore_baselines.load(env_id), ORIGINALS[env_id]
-    count = episodes or EPISODES.get(library, MOST_EPISODES)
-    found = returns_in_original(agent, lambda seed: make(env_id, seed), count)
-    error = math.hypot(found.std() / count**0.5, agent.std_return / agent.episodes**0.5)
+    found = returns_in_original(agent, lambda seed: make(env_id, seed), episodes)
+    error = math.hypot(found.std() / episodes**0.5, agent.std_return / agent.episodes**0.5)
     return {
         "id": env_id,
         "original": f"{library} {version(library.lower())}",
-        "episodes": count,
+        "episodes": episodes,
         "mean": float(found.mean()),
         "std": float(found.std()),
         "mean_in_envcore": agent.mean_return,
@@ -171,7 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Parses the command line, plays and writes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ids", nargs="*", metavar="ID", help="environments (default: all that have an original here)")
-    parser.add_argument("--episodes", type=int, help=f"default: {MOST_EPISODES}, in MinAtar {EPISODES['MinAtar']}")
+    parser.add_argument("--episodes", type=int, default=EPISODES, help="of each agent (default: %(default)s)")
     args = parser.parse_args(arguments)
     if unknown := set(args.ids) - set(ORIGINALS):
         parser.error(f"no original runs here for {min(unknown)}; there are {', '.join(ORIGINALS)}")
