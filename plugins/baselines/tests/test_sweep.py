@@ -47,8 +47,8 @@ def test_every_combination_once() -> None:
         "clip=0.2 learning_rate=0.01",
     ]
     assert combinations({}) == [{}]
-    assert [title({"discount": each}) for each in (0.999999, 1.0, 100.0)] == [
-        "discount=0.999999",
+    assert [title({"discount": each}) for each in (0.9999999, 1.0, 100.0)] == [
+        "discount=0.9999999",
         "discount=1",
         "discount=100",
     ]
