@@ -193,3 +193,12 @@ def test_policies_that_cannot_be_played(args: tuple[str, ...], message: str, run
     assert (code, text) == (1, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_other_dtypes_than_those_of_the_agent_do_not_fit(run_folder: Path, tmp_path: Path) -> None:
+    env, params = Counter(), Counter().default_params
+    agent = trained.player("Counter-v0", env, params, str(run_folder))
+    integers = jax.tree.map(lambda x: x.astype(jnp.int32), agent.agent)
+    dataclasses.replace(agent, agent=integers).save(tmp_path / "agent")
+    with pytest.raises(FileError, match="does not fit at"):
+        TrainedAgent.of_file(tmp_path / "agent", env, params)

@@ -119,9 +119,11 @@ class TrainedAgent:
         learner, env = run.learner(env, params), with_masks(env, params)
         key = jax.random.key(0)
         struct = jax.eval_shape(learner.init, key).agent
-        is_float32 = {keystr(place): leaf.dtype == np.float32 for place, leaf in tree_leaves_with_path(struct)}
-        wide = {name: x.astype(np.float32) if is_float32.get(name) else x for name, x in tensors.items()}
-        agent = checkpoint.restore(path, wide, struct, key)
+        for place, leaf in tree_leaves_with_path(struct):
+            saved = tensors.get(keystr(place))
+            if saved is not None and (saved.dtype, leaf.dtype) == (np.float16, np.float32):
+                tensors[keystr(place)] = saved.astype(np.float32)
+        agent = checkpoint.restore(path, tensors, struct, key)
         return cls(run, env, params, learner, agent, **dataclasses.asdict(about.returns))
 
     def save(self, path: Path) -> None:
