@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import envcore_baselines
 import jax.numpy as jnp
 import pytest
 from envcore_baselines import algorithms
-from envcore_baselines.contract import check_class, check_learner
+from envcore_baselines.contract import check_class, check_learner, check_update
 from envcore_baselines.errors import ConfigError
 from guessing import Guess, GuessConfig
 from toy import Counter
@@ -105,5 +106,8 @@ def test_a_learner_without_an_attribute() -> None:
     ],
 )
 def test_a_learner_whose_functions_training_cannot_use(members: dict[str, Any], message: str) -> None:
+    learner = algorithms.learner(changed(**members), ENV, PARAMS, GuessConfig())
     with pytest.raises(ConfigError, match=message):
-        algorithms.learner(changed(**members), ENV, PARAMS, GuessConfig())
+        check_update(learner)
+    with pytest.raises(ConfigError, match=message):
+        envcore_baselines.train(type(learner), ENV)

@@ -14,7 +14,7 @@ from envcore.text import printable
 from envcore_runs import user_modules
 
 from envcore_baselines import networks, settings
-from envcore_baselines.contract import check_class, check_learner, check_update
+from envcore_baselines.contract import check_class, check_learner
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.plugin import envcore_algorithms
 
@@ -135,7 +135,7 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
     from envcore_baselines.distributions import of_several
     from envcore_baselines.learner import observed
 
-    kind, table = _found(algorithm)
+    kind, _ = _found(algorithm)
     takes_distribution = "distribution" in inspect.signature(kind).parameters
     options: dict[str, Any] = {"distribution": of_several(env, params)} if takes_distribution else {}
     if network is not None:
@@ -150,8 +150,6 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
     except ValueError as error:
         raise ConfigError(str(error)) from error
     check_learner(made)
-    if not table:  # ours need not be traced once more
-        check_update(made)
     if made.steps_per_update > _MOST:
         raise ConfigError(f"an update would take {made.steps_per_update:,} steps: at most {_MOST:,} fit.")
     if made.num_updates > _MOST:
@@ -160,6 +158,11 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
             f"{_MOST:,} fit."
         )
     return made
+
+
+def is_ours(algorithm: Algorithm) -> bool:
+    """Whether an algorithm is one of this package, by its name; raises as `config`."""
+    return bool(_found(algorithm)[1])
 
 
 def _found(algorithm: Algorithm) -> tuple[type[Any], str]:

@@ -77,13 +77,17 @@ def check_update(learner: Any) -> None:
     from envcore.text import one_line
 
     name = type(learner).__name__
-    try:
-        state = jax.eval_shape(learner.init, jax.eval_shape(lambda: jax.random.key(0)))
-        result = jax.eval_shape(learner.update, state) if hasattr(state, "agent") else None
-    except Exception as error:
-        raise ConfigError(f"the algorithm {name} fails: {one_line(error)}") from error
+
+    def traced(fun: Any, argument: Any) -> Any:
+        try:
+            return jax.eval_shape(fun, argument)
+        except Exception as error:
+            raise ConfigError(f"the algorithm {name} fails: {one_line(error)}") from error
+
+    state = traced(learner.init, jax.eval_shape(lambda: jax.random.key(0)))
     if not hasattr(state, "agent"):
         raise ConfigError(f"the state of the algorithm {name} must have an attribute agent, which act takes.")
+    result = traced(learner.update, state)
     if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[1], dict):
         raise ConfigError(f"update of the algorithm {name} must return the next state and a dict of metrics.")
     types, next_types = (jax.tree.map(lambda x: (x.shape, str(x.dtype)), each) for each in (state, result[0]))

@@ -225,7 +225,6 @@ def train(
         for note in session.notes:
             warnings.warn(note, stacklevel=2)
         for point in session.points():
-            is_over = False
             try:
                 is_over = callback and callback(point)
             except Exception:

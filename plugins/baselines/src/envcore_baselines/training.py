@@ -37,6 +37,7 @@ from envcore_runs.run_folder import RUN
 from jax.sharding import NamedSharding
 
 from envcore_baselines import algorithms
+from envcore_baselines.contract import check_update
 from envcore_baselines.curve import Curve, CurveRecord, Point
 from envcore_baselines.footprint import largest_bytes
 from envcore_baselines.learner import Learner, Metrics, each_agent
@@ -158,7 +159,7 @@ class Run:
           algorithm, network: in place of those that the run names, if they have no names by which they can be found.
 
         Raises:
-          ConfigError: the settings do not fit the environment, or cannot be swept.
+          ConfigError: the settings do not fit the environment, or cannot be swept; a user's algorithm fails.
         """
         algorithm = self.algorithm if algorithm is None else algorithm
         network = (self.network or None) if network is None else network
@@ -168,6 +169,8 @@ class Run:
         def make(config: Any) -> Learner:
             return algorithms.learner(algorithm, env, params, config, network)
 
+        if not algorithms.is_ours(algorithm):  # ours need not be traced once more
+            check_update(make(config))
         return Swept(make, config, list(grid)) if grid else make(config)
 
     def claimed(self, folder: Path) -> AbstractContextManager[None]:
