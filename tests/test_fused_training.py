@@ -1,4 +1,4 @@
-"""PPO whose rollouts are played by envcore-fused's kernel."""
+"""Agents whose rollouts are played by envcore-fused's kernel."""
 
 from __future__ import annotations
 
@@ -10,21 +10,25 @@ import jax
 import numpy as np
 import pytest
 from envcore.rollout import run_rollout
-from envcore_baselines.ppo import PPO, PPOConfig
+from envcore_baselines.ppo import PPO
+from envcore_baselines.pqn import PQN
 from envcore_testing.numerics import numerics
 
 KEY = jax.random.key(0)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("env_id", ["CartPole-v1", "Pendulum-v1", "Breakout-MinAtar"])
-def test_an_update_is_the_same(env_id: str) -> None:
+@pytest.mark.parametrize(
+    ("algorithm", "env_id"),
+    [(PPO, "CartPole-v1"), (PPO, "Pendulum-v1"), (PPO, "Breakout-MinAtar"), (PQN, "Breakout-MinAtar")],
+)
+def test_an_update_is_the_same(algorithm: Any, env_id: str) -> None:
     """Two agents side by side learn the same from the same episodes, up to the rounding of floats."""
     env, params = envcore.make(env_id)
-    config = PPOConfig(total_steps=512, num_envs=32, rollout_steps=16, hidden=(32, 32))
+    config = algorithm.Config(total_steps=512, num_envs=32, rollout_steps=16, hidden=(32, 32))
 
     def updated(rollout: Any) -> Any:
-        learner, keys = PPO(env, params, config, rollout=rollout), jax.random.split(KEY, 2)
+        learner, keys = algorithm(env, params, config, rollout=rollout), jax.random.split(KEY, 2)
         return jax.jit(jax.vmap(lambda key: learner.update(learner.init(key))))(keys)
 
     with numerics():  # optax relies on it

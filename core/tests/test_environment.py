@@ -78,6 +78,28 @@ class TestTheEndOfAnEpisode:
     def test_no_time_limit_is_the_default(self) -> None:
         assert EnvParams().max_steps_in_episode == NO_TIME_LIMIT == np.iinfo(np.int32).max
 
+    @pytest.mark.parametrize("limit", [NO_TIME_LIMIT, np.inf, np.array([NO_TIME_LIMIT] * 2), jnp.int32(NO_TIME_LIMIT)])
+    def test_without_a_limit_no_step_is_truncated(self, limit: Any) -> None:
+        assert not Counter().may_truncate(CounterParams(max_steps_in_episode=limit))
+
+    @pytest.mark.parametrize("limit", [10, 10.0, np.array([NO_TIME_LIMIT, 10]), jnp.int32(10)])
+    def test_with_a_limit_one_may_be(self, limit: Any) -> None:
+        assert Counter().may_truncate(CounterParams(max_steps_in_episode=limit))
+
+    def test_a_traced_limit_is_one(self) -> None:
+        def bonus(limit: jax.Array) -> jax.Array:
+            assert Counter().may_truncate(CounterParams(max_steps_in_episode=limit))
+            return limit
+
+        jax.jit(bonus)(NO_TIME_LIMIT)
+
+    def test_an_advance_of_one_s_own_may_truncate(self) -> None:
+        class Cut(Counter):
+            def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+                return super().advance(state, action, draws, params)._replace(truncated=jnp.bool_(True))
+
+        assert Cut().may_truncate(CounterParams(max_steps_in_episode=NO_TIME_LIMIT))
+
     def test_final_obs_is_the_observation_before_the_reset(self) -> None:
         *_, before, end = play(Counter(), [1, 1, 1])
         assert before[0].argmax() == before[-1]["final_obs"].argmax() == 2

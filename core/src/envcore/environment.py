@@ -29,7 +29,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, cast
 
 import jax
+import numpy as np
 from flax import struct
+from jax.core import Tracer
 
 from envcore import random, spaces, spelling
 from envcore.engine import arguments, episode, stepping
@@ -209,6 +211,14 @@ class Environment(Generic[StateT, ParamsT]):
     def batch_shape(self) -> tuple[int, ...]:
         """Shape of a reward: () unless the environment is a batch of environments."""
         return ()
+
+    def may_truncate(self, params: ParamsT) -> bool:
+        """Whether a step may be truncated: there is a time limit, or an `advance` that is not the library's own.
+
+        If not, every episode that ends has terminated, and a learner needs no `final_obs`. A traced limit counts.
+        """
+        limit, is_own = params.max_steps_in_episode, type(self).advance.__module__.startswith("envcore.")
+        return not is_own or isinstance(limit, Tracer) or bool(np.any(np.asarray(limit) < NO_TIME_LIMIT))
 
     def reset(self, key: jax.Array, params: ParamsT | None = None) -> tuple[PyTree, StateT]:
         """Starts an episode.

@@ -164,6 +164,20 @@ def integers(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array
     return lax.shift_right_logical(high + low, np.uint32(16)).astype(jnp.int32)
 
 
+def permutations(key: jax.Array, num: int, size: int) -> jax.Array:
+    """Returns `num` random orders of the numbers below `size`, int32 (num, size).
+
+    `jax.random.permutation` takes eight times as long on a CPU, a quarter of an update of PPO.
+    """
+    low, numbers = (size - 1).bit_length(), lax.broadcasted_iota(jnp.uint32, (num, size), 1)
+    words = bits(key, (num, size))
+    if low > 16:  # too few random bits would be left above the numbers: equal ones would stay in order
+        order = lax.sort((words, numbers), num_keys=1, is_stable=False)[1]
+    else:
+        order = lax.sort(words << low | numbers, is_stable=False) & (1 << low) - 1
+    return order.astype(jnp.int32)
+
+
 def key_words(key: jax.Array) -> jax.Array:
     """Returns the key as other libraries expect it, a legacy key of the default key type: uint32 (2,), of "rbg" (4,).
 

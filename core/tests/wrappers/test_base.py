@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import spaces, wrappers
+from envcore.environment import NO_TIME_LIMIT
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers.actions import StickyDraws
 from envcore_testing.trees import take
@@ -51,6 +52,23 @@ def test_copies_pickles_and_equals(name: str) -> None:
     assert hash(ALL[name](Spring())) == hash(env)
     assert env.unwrapped == Spring()
     assert env.name == "Spring"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_whether_steps_may_be_truncated(name: str) -> None:
+    """As inside, but where params are drawn."""
+
+    class Cut(wrappers.Wrapper):
+        def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+            return super().advance(state, action, draws, params)
+
+    inside = Spring().default_params
+    env, without = ALL[name](Spring()), inside.replace(max_steps_in_episode=NO_TIME_LIMIT)
+    assert env.may_truncate(env.default_params)
+    default = env.default_params
+    params = default.replace(env_params=without) if hasattr(default, "env_params") else without
+    assert env.may_truncate(params) == (name == "RandomizeParams")
+    assert ALL[name](Cut(Spring())).may_truncate(params)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import spaces
+from envcore import rollout, spaces
 from envcore.errors import InvalidArgumentError
 from envcore.wrappers import ActionMaskObservation
 from envcore_baselines import algorithms
@@ -21,9 +21,10 @@ from envcore_baselines.evaluation import episode_returns
 from envcore_baselines.learner import as_observed, observed, with_masks
 from envcore_baselines.ppo import Categorical, PPOConfig
 from envcore_baselines.ppo_rnn import RecurrentPPOConfig
-from envcore_baselines.pqn import PQNConfig, Steps
+from envcore_baselines.pqn import PQN, PQNConfig
 from envcore_baselines.trained import TrainedAgent
 from envcore_baselines.training import Run, Training
+from learning import replay
 from toy import Counter, Deck
 
 KEY = jax.random.key(0)
@@ -160,20 +161,23 @@ def test_the_value_of_what_comes_next_is_that_of_a_legal_action(name: str) -> No
 
 
 def test_targets_over_several_steps_are_those_of_legal_actions() -> None:
-    env = Stairs()
-    learner: Any = algorithms.learner("pqn", env, env.default_params, CONFIGS["pqn"])
-    layers = jax.jit(learner.init)(KEY).network["params"]
+    env, row = Stairs(), jnp.zeros((1, 1))
     obs = {"observation": jnp.eye(4)[None, :1], "action_mask": jnp.array([[[True, True, False, False]]])}
-    ends = jnp.zeros((1, 1), bool)
-    steps = Steps(obs, jnp.zeros((1, 1), jnp.int32), jnp.zeros((1, 1)), obs, ends, ends)
+    info = {"terminated": row > 0, "returned_episode_returns": row}
+    steps = rollout.Transition(None, obs, jnp.zeros((1, 1), jnp.int32), row, obs, row > 0, info)
+    config = PQNConfig(num_envs=1, rollout_steps=1, epochs=1, minibatches=1, hidden=(8,))
+    learner = PQN(with_masks(env, env.default_params), env.default_params, config, rollout=replay(steps))
+    state = jax.jit(learner.init)(KEY)
+    layers = state.network["params"]
 
     @jax.jit
-    def target(bias: jax.Array) -> jax.Array:
-        """With a network whose last bias is this one."""
-        return learner._targets({"params": {**layers, "Dense_1": {**layers["Dense_1"], "bias": bias}}}, steps)
+    def error(bias: jax.Array) -> jax.Array:
+        """Of the first action's value, with a network whose last bias is this one."""
+        network = {"params": {**layers, "Dense_1": {**layers["Dense_1"], "bias": bias}}}
+        return jnp.sqrt(2 * learner.update(state._replace(network=network))[1]["loss"])
 
-    assert target(jnp.array([0.0, 0, 50, 50])) == target(jnp.zeros(4))
-    assert target(jnp.array([0.0, 50, 0, 0])) > target(jnp.zeros(4)) + 40
+    assert error(jnp.array([0.0, 0, 50, 50])) == error(jnp.zeros(4))
+    assert error(jnp.array([0.0, 50, 0, 0])) > error(jnp.zeros(4)) + 40
 
 
 def test_an_illegal_action_has_no_value() -> None:

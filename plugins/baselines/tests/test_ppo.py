@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import chex
 import envcore
@@ -17,11 +18,13 @@ import optax
 import pytest
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
+from envcore.rollout import RolloutState, Transition
 from envcore.wrappers import FrameStack, RandomizeParams, Wrapper
-from envcore_baselines import algorithms, ppo
+from envcore_baselines import algorithms
+from envcore_baselines import ppo as ppo_file
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.ppo import PPO, ActorCritic, Agent, Categorical, Convolution, Normal, PPOConfig, Steps
-from learning import Whole, mean_returns
+from envcore_baselines.ppo import PPO, ActorCritic, Agent, Categorical, Convolution, Normal, PPOConfig, State
+from learning import Whole, mean_returns, replay, updated
 from scipy import stats
 from toy import Counter, Deck, Spring
 
@@ -29,16 +32,29 @@ KEY = jax.random.key(0)
 SMALL = PPOConfig(total_steps=64, num_envs=4, rollout_steps=8, epochs=2, minibatches=2, hidden=(8,))
 
 
-class Recorder(PPO):
-    """Learns nothing: the optimizer's state is what it would learn from."""
+class Collected(NamedTuple):
+    """What an update learns from, in the order in which it is collected."""
 
-    def learn(self, agent: Any, optimizer: Any, steps: Any, obs: Any, key: jax.Array) -> tuple[Any, Any, Any]:
-        return agent, (steps, obs), {}
+    obs: Any
+    action: Any
+    log_prob: Any
+    value: Any
+    reward: Any
+    done: Any
+    terminated: Any
+    returns: Any
+    next_obs: Any
 
 
-def learner(env: Any, params: Any = None, kind: type[PPO] = PPO, network: Any = None, **settings: Any) -> PPO:
+def learner(env: Any, params: Any = None, network: Any = None, **settings: Any) -> PPO:
     params = env.default_params if params is None else params
-    return kind(env, params, PPOConfig(**{**vars(SMALL), **settings}), network)
+    return PPO(env, params, PPOConfig(**{**vars(SMALL), **settings}), network)
+
+
+def update(ppo: PPO, state: Any) -> tuple[State, Any, Collected]:
+    """The state after an update, its metrics, and what it learned from."""
+    state, metrics, collected = updated(ppo, state)
+    return state, metrics, Collected(*jax.tree.map(np.asarray, collected))
 
 
 class Shown:
@@ -71,12 +87,13 @@ def test_advantages_are_the_discounted_sums_of_errors(limit: int, monkeypatch: p
     }
     ppo = learner(Counter(), params, network=Shown(), **settings)
     monkeypatch.setattr(ppo, "_optimizer", optax.sgd(1.0))
-    actions, log_prob = np.zeros((8, 4), np.int32), np.full((8, 4), np.log(0.5), np.float32)
-    rows: Any = obs, actions, log_prob, value, reward, next_obs, done, terminated
-    steps = Steps(*rows)
+    info = {"terminated": terminated, "returned_episode_returns": reward}
+    steps = Transition(None, obs, np.zeros((8, 4), np.int32), reward, next_obs, done, info)  # type: ignore[arg-type]
+    monkeypatch.setattr(ppo, "_rollout", replay(steps))
+    monkeypatch.setattr(ppo, "_batch", types.SimpleNamespace(observe=lambda state, params: state))
     agent, last_obs = Agent(jnp.zeros(32), None), np.stack([last, np.zeros(4)], -1)  # type: ignore[arg-type]
-    (weights, _), *_ = jax.jit(ppo.learn)(agent, ppo._optimizer.init(agent.network), steps, last_obs, KEY)
-    found = 32 * np.asarray(weights).reshape(8, 4)
+    state = State(agent, ppo._optimizer.init(agent.network), RolloutState(KEY, last_obs), KEY)
+    found = 32 * np.asarray(jax.jit(ppo.update)(state)[0].agent.network).reshape(8, 4)
     for env in range(4):
         for time in range(8):
             expected, weight = 0.0, 1.0
@@ -91,16 +108,18 @@ def test_advantages_are_the_discounted_sums_of_errors(limit: int, monkeypatch: p
 def test_it_learns_from_what_the_environment_did(goal: int, limit: int) -> None:
     env = Counter(goal)
     params = env.default_params.replace(max_steps_in_episode=limit)
-    ppo = learner(env, params, Recorder)
-    state, totals = jax.jit(ppo.update)(jax.jit(ppo.init)(KEY))
-    steps, last_obs = jax.tree.map(np.asarray, state.optimizer)
-    count, after = steps.obs.argmax(-1), steps.next_obs.argmax(-1)
-    np.testing.assert_array_equal(after, count + steps.action)
-    np.testing.assert_array_equal(steps.terminated, after == goal)
+    ppo = learner(env, params)
+    state = jax.jit(ppo.init)(KEY)
+    after, totals, steps = update(ppo, state)
+    last_obs = np.asarray(ppo._batch.observe(after.rollout.state, params))
+    count, next_count = steps.obs.argmax(-1), steps.next_obs.argmax(-1)
+    np.testing.assert_array_equal(next_count, count + steps.action)
+    np.testing.assert_array_equal(steps.terminated, next_count == goal)
     np.testing.assert_array_equal(steps.reward, 0.5 * (steps.action == 1))
     assert (steps.done >= steps.terminated).all()
     assert (steps.done & ~steps.terminated).any() == (limit == 1)
-    log_probs, values = jax.vmap(ppo.evaluate_actions, (None, 0, 0))(state.agent, steps.obs, steps.action)
+    outputs, values = jax.vmap(ppo._apply, (None, 0))(state.agent, steps.obs)
+    log_probs = ppo._distribution.log_prob(outputs, steps.action)
     np.testing.assert_allclose(steps.log_prob, log_probs, rtol=1e-5)
     np.testing.assert_allclose(steps.value, values, rtol=1e-5, atol=1e-6)
     following = np.concatenate([steps.obs[1:], last_obs[None]])
@@ -135,12 +154,12 @@ def test_the_weight_of_the_entropy_falls_to_zero(name: str) -> None:
 @pytest.mark.slow
 def test_observations_are_normalized_by_what_was_seen() -> None:
     settings: dict[str, Any] = {"normalize_observations": True, "normalize_rewards": True}
-    ppo, recorder = learner(Spring(), **settings), learner(Spring(), None, Recorder, **settings)
+    ppo = learner(Spring(), **settings)
     state = jax.jit(ppo.init)(KEY)
     seen, totals = [], None
     for _ in range(2):
-        seen.append(np.asarray(jax.jit(recorder.update)(state)[0].optimizer[0].obs).reshape(-1, 2))
-        state, totals = jax.jit(ppo.update)(state)
+        state, totals, steps = update(ppo, state)
+        seen.append(steps.obs.reshape(-1, 2))
     values = np.concatenate(seen)
     np.testing.assert_allclose(state.agent.statistics.mean, values.mean(0), rtol=1e-3, atol=1e-5)
     np.testing.assert_allclose(state.agent.statistics.var, values.var(0), rtol=1e-3)
@@ -276,8 +295,8 @@ def drawn_limit(key: jax.Array, params: Any) -> Any:
 )
 def test_where_episodes_may_be_cut_their_last_observations_count(env: Any, may_truncate: bool) -> None:
     params = env.default_params.replace(max_steps_in_episode=NO_TIME_LIMIT)
-    ppo = learner(env, params, Recorder)
-    (steps, _) = jax.jit(ppo.update)(jax.jit(ppo.init)(KEY))[0].optimizer
+    ppo = learner(env, params)
+    *_, steps = update(ppo, jax.jit(ppo.init)(KEY))
     assert (steps.next_obs is not None) == may_truncate
     if may_truncate:
         assert (steps.done & ~steps.terminated).any()
@@ -298,25 +317,6 @@ def test_bounds_may_be_infinite_on_one_side_or_both() -> None:
     )
     action = normal.mode(jnp.array([0.5, 0.5, 0.5, 0.5, 0, 0, 0, 0]))
     np.testing.assert_array_equal(action, [0.5, 0.5, 0.5, 3.5])
-
-
-def test_large_rollouts_are_in_random_order_too() -> None:
-    size, parts = 2**18, 2**12
-    order = np.asarray(ppo._shuffled(KEY, 1, size))[0]
-    np.testing.assert_array_equal(np.sort(order), np.arange(size))
-    means = order.reshape(parts, -1).mean(1) / size  # of minibatches
-    assert stats.kstest((means - 0.5) * np.sqrt(12 * size / parts), "norm").pvalue > 1e-4
-    neighbours = np.diff(order) > 0
-    assert abs(neighbours.mean() - 0.5) < 0.005
-
-
-@pytest.mark.parametrize("size", [1, 2, 7, 64])
-def test_minibatches_are_in_random_order(size: int) -> None:
-    orders = np.asarray(ppo._shuffled(KEY, 3000, size))
-    np.testing.assert_array_equal(np.sort(orders, 1), np.broadcast_to(np.arange(size), orders.shape))
-    counts = np.stack([np.bincount(orders[:, place], minlength=size) for place in range(size)])
-    if size > 1:
-        assert stats.chisquare(counts.reshape(-1)).pvalue > 1e-4
 
 
 @pytest.mark.parametrize(
@@ -350,7 +350,7 @@ def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> 
     ],
 )
 def test_a_copy_of_the_file_trains(name: str, env_id: str, steps: int, tmp_path: Path) -> None:
-    source = Path(ppo.__file__).parent / f"{name}.py"
+    source = Path(ppo_file.__file__).parent / f"{name}.py"
     (tmp_path / "copied.py").write_text(source.read_text())
     imports = re.findall(r"^(?:from|import) (\w+)", source.read_text(), flags=re.MULTILINE)
     assert not [package for package in imports if package.startswith("envcore_")]

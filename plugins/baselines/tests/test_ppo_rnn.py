@@ -11,23 +11,16 @@ import pytest
 from envcore_baselines import algorithms
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.ppo_rnn import RecurrentPPO, RecurrentPPOConfig
-from learning import Whole, mean_returns
+from learning import Whole, mean_returns, updated
 from toy import Counter, Spring
 
 KEY = jax.random.key(0)
 SMALL = RecurrentPPOConfig(total_steps=64, num_envs=4, rollout_steps=8, epochs=2, minibatches=2, hidden=(8,), memory=5)
 
 
-class Recorder(RecurrentPPO):
-    """Learns nothing: the optimizer's state is what it would learn from."""
-
-    def learn(self, agent: Any, optimizer: Any, steps: Any, memory: Any, key: jax.Array) -> tuple[Any, Any, Any]:
-        return agent, (steps, memory), {}
-
-
-def learner(env: Any, params: Any = None, kind: type[RecurrentPPO] = RecurrentPPO, **settings: Any) -> RecurrentPPO:
+def learner(env: Any, params: Any = None, **settings: Any) -> RecurrentPPO:
     params = env.default_params if params is None else params
-    return kind(env, params, RecurrentPPOConfig(**{**vars(SMALL), **settings}))
+    return RecurrentPPO(env, params, RecurrentPPOConfig(**{**vars(SMALL), **settings}))
 
 
 @pytest.mark.slow
@@ -35,10 +28,10 @@ def test_the_memory_holds_the_episode() -> None:
     """Acting step by step finds the memory and the outputs that going through the rollout finds."""
     env = Counter()
     params = env.default_params.replace(max_steps_in_episode=3)
-    ppo, recorder = learner(env, params), learner(env, params, Recorder)
+    ppo = learner(env, params)
     state, _ = jax.jit(ppo.update)(jax.jit(ppo.init)(KEY))
-    after, _ = jax.jit(recorder.update)(state)
-    steps, before = after.optimizer
+    after, _, steps = updated(ppo, state)
+    before = state.now.memory
     assert steps.start[1:].any()
     assert not steps.start[1:].all()
     np.testing.assert_array_equal(steps.start[1:], steps.done[:-1])
@@ -59,10 +52,9 @@ def test_the_memory_holds_the_episode() -> None:
 @pytest.mark.slow
 def test_observations_are_normalized_by_what_was_seen() -> None:
     settings: dict[str, Any] = {"normalize_observations": True, "normalize_rewards": True}
-    ppo, recorder = learner(Spring(), **settings), learner(Spring(), None, Recorder, **settings)
-    state = jax.jit(ppo.init)(KEY)
-    values = np.asarray(jax.jit(recorder.update)(state)[0].optimizer[0].obs).reshape(-1, 2)
-    state, totals = jax.jit(ppo.update)(state)
+    ppo = learner(Spring(), **settings)
+    state, totals, steps = updated(ppo, jax.jit(ppo.init)(KEY))
+    values = np.asarray(steps.obs).reshape(-1, 2)
     np.testing.assert_allclose(state.agent.statistics.mean, values.mean(0), rtol=1e-3, atol=1e-5)
     np.testing.assert_allclose(state.agent.statistics.var, values.var(0), rtol=1e-3)
     assert np.isfinite(float(totals["returns"]))

@@ -90,6 +90,9 @@ class Wrapper(Environment):
     def check_params(self, params: PyTree) -> None:
         self.env.check_params(params)
 
+    def may_truncate(self, params: PyTree) -> bool:
+        return super().may_truncate(params) or self.env.may_truncate(params)
+
     def action_space(self, params: PyTree) -> spaces.Space:
         return self.env.action_space(params)
 

@@ -34,6 +34,9 @@ class ParamsWrapper(Wrapper):
     def check_params(self, params: PyTree) -> None:
         super().check_params(params.env_params)
 
+    def may_truncate(self, params: PyTree) -> bool:
+        return super().may_truncate(_inner(params))
+
     def action_space(self, params: PyTree) -> spaces.Space:
         return super().action_space(_inner(params))
 

@@ -118,6 +118,9 @@ class RandomizeParams(Wrapper):
             for end in self.draw_params.ends(params):
                 arguments.checked_params(self.env, end)
 
+    def may_truncate(self, params: PyTree) -> bool:
+        return True  # a limit may be drawn
+
     def draw_start(self, key: jax.Array, params: PyTree) -> RandomizedStart:
         params = self._drawn(key, params)
         return RandomizedStart(params, self.env.draw_start(random.reset_key(key), params))

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from envcore import checks, random, spaces
-from envcore.environment import NO_TIME_LIMIT, Environment
+from envcore.environment import Environment
 from envcore.rollout import RolloutState, run_rollout, start_rollout
 from envcore.wrappers import (
     ActionMaskObservation,
@@ -30,11 +30,9 @@ from envcore.wrappers import (
     FlattenObservation,
     LogWrapper,
     NormalizeReward,
-    RandomizeParams,
     RunningStatistics,
 )
 from flax import linen as nn
-from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
 
 # `envcore train` and `envcore_baselines.train` check these bounds; `PPO` does not.
@@ -230,25 +228,6 @@ class State(NamedTuple):
     key: jax.Array
 
 
-class Steps(NamedTuple):
-    """What is learned from: steps of all environments, each leaf with the axes (rollout_steps, num_envs).
-
-    Attributes:
-      log_prob: of the action, for the policy that took it.
-      value: of the observation.
-      next_obs: what was observed after it, also at the end of an episode; None where no episode is cut.
-    """
-
-    obs: Any
-    action: Any
-    log_prob: jax.Array
-    value: jax.Array
-    reward: jax.Array
-    next_obs: Any
-    done: jax.Array
-    terminated: jax.Array
-
-
 class PPO:
     """Learns in one environment, by pure functions.
 
@@ -310,7 +289,7 @@ class PPO:
             self._network = checks.network(network, self._obs, results)
         batch = LogWrapper(Batched(ClipAction(self.env) if is_box else self.env, config.num_envs))
         self._batch = NormalizeReward(batch, gamma=config.discount) if config.normalize_rewards else batch
-        self._truncates = _may_truncate(env, params)
+        self._may_truncate = env.may_truncate(params)
         steps = min(self.num_updates * config.epochs * config.minibatches, 2**31 - 1)  # as far as Adam counts
         self._gradient_steps = steps
         rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
@@ -329,15 +308,10 @@ class PPO:
 
     def init(self, key: jax.Array) -> State:
         """The state before the first update."""
-        key, key_env, key_agent = random.split(key, 3)
-        agent, optimizer = self.start(key_agent)
-        return State(agent, optimizer, start_rollout(self._batch, key_env, self._params), key)
-
-    def start(self, key: jax.Array) -> tuple[Agent, Any]:
-        """An agent that has learned nothing, and its optimizer."""
-        network = self._network.init(key, jnp.zeros((1, *self._obs.shape), self._obs.dtype))
-        statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(self._obs.shape))
-        return Agent(network, statistics), self._optimizer.init(network)
+        key, key_env, key_network = random.split(key, 3)
+        network = self._network.init(key_network, jnp.zeros((1, *self._obs.shape), self._obs.dtype))
+        agent = Agent(network, jax.tree.map(jnp.asarray, RunningStatistics.empty(self._obs.shape)))
+        return State(agent, self._optimizer.init(network), start_rollout(self._batch, key_env, self._params), key)
 
     def start_memory(self) -> Any:
         """What an agent remembers at the start of an episode: nothing."""
@@ -350,58 +324,41 @@ class PPO:
         bounds = self._distribution.bounds
         return jnp.clip(action[0], *bounds) if bounds else action[0], memory
 
-    def evaluate_actions(self, agent: Agent, obs: Any, action: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Logarithms of the probabilities of n actions, and values of the n observations, float32 (n,) each."""
-        outputs, value = self._apply(agent, obs)
-        return self._distribution.log_prob(outputs, action), value
-
     def update(self, state: State) -> tuple[State, dict[str, jax.Array]]:
         """Plays a rollout and learns from it.
 
         Returns:
-          The next state, and metrics, float32 () but for an int32 number: of the episodes that ended, the sum of their
-          `returns` and the number of `episodes`; those of `learn`.
+          The next state, and metrics, float32 () but for an int32 number. Of the episodes that ended, the sum of their
+          `returns` and the number of `episodes`. Means over minibatches of the `loss`, the policy's `entropy`, the
+          estimated `kl`, KL(policy that acted || policy that learns), and the `gradient_norm` before it is clipped.
+          And the `explained_variance`, the share of the targets' variance that the values before explain.
         """
+        config, agent = self.config, state.agent
 
-        # Collect: a rollout, and what the network says of it.
+        # Collect: a rollout, and what the network says of it; each leaf has the axes (rollout_steps, num_envs).
         def policy(agent: Agent, obs: Any, key: jax.Array) -> jax.Array:
             return self._distribution.sample(self._apply(agent, obs)[0], key)
 
-        def collect(step: Any) -> Any:
+        def collect(step: Any) -> tuple[Any, ...]:
             # XLA computes the network once, for this and for the policy.
-            log_prob, value = self.evaluate_actions(state.agent, step.obs, step.action)
-            next_obs = step.next_obs if self._truncates else None
-            terminated, returns = step.info["terminated"], step.info["returned_episode_returns"]
-            return Steps(step.obs, step.action, log_prob, value, step.reward, next_obs, step.done, terminated), returns
+            outputs, value = self._apply(agent, step.obs)
+            log_prob = self._distribution.log_prob(outputs, step.action)
+            returns, next_obs = step.info["returned_episode_returns"], step.next_obs if self._may_truncate else None
+            ends = step.done, step.info["terminated"]
+            return step.obs, step.action, log_prob, value, step.reward, *ends, returns, next_obs
 
-        length, params = self.config.rollout_steps, self._params
-        rollout, (steps, returns) = self._rollout(
-            self._batch, policy, state.rollout, length, params, state.agent, collect
+        rollout, steps = self._rollout(
+            self._batch, policy, state.rollout, config.rollout_steps, self._params, agent, collect
         )
-        key, key_learn = random.split(state.key)
-        obs = self._batch.observe(rollout.state, params)
-        agent, optimizer, metrics = self.learn(state.agent, state.optimizer, steps, obs, key_learn)
-        ended = {"returns": jnp.where(steps.done, returns, 0).sum(), "episodes": steps.done.sum(dtype=jnp.int32)}
-        return State(agent, optimizer, rollout, key), {**ended, **metrics}
-
-    def learn(
-        self, agent: Agent, optimizer: Any, steps: Steps, obs: Any, key: jax.Array
-    ) -> tuple[Agent, Any, dict[str, jax.Array]]:
-        """Learns from a rollout, after which `obs` is observed.
-
-        Returns:
-          The next agent and optimizer, and metrics: the means over minibatches of the `loss`, the policy's `entropy`,
-          the estimated `kl`, KL(policy that acted || policy that learns), and the `gradient_norm` before it is clipped;
-          and the `explained_variance`, the share of the targets' variance that the values before explain.
-        """
-        config, shape = self.config, steps.reward.shape
+        obs, action, log_prob, value, reward, done, terminated, returns, next_obs = steps
+        metrics = {"returns": jnp.where(done, returns, 0).sum(), "episodes": done.sum(dtype=jnp.int32)}
 
         # Advantages: what each step earned beyond the value of where it was.
-        flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), steps)
-        if self._truncates:
-            next_values = self._apply(agent, flat.next_obs)[1].reshape(shape)
+        if self._may_truncate:
+            next_value = self._apply(agent, _flat(next_obs))[1].reshape(reward.shape)
         else:
-            next_values = jnp.concatenate([steps.value[1:], self._apply(agent, obs)[1][None]])
+            last_obs = self._batch.observe(rollout.state, self._params)
+            next_value = jnp.concatenate([value[1:], self._apply(agent, last_obs)[1][None]])
 
         def backwards(later: jax.Array, step: Any) -> tuple[jax.Array, jax.Array]:
             value, next_value, reward, done, terminated = step
@@ -409,13 +366,15 @@ class PPO:
             advantage = error + config.discount * config.gae_lambda * jnp.where(done, 0, later)
             return advantage, advantage
 
-        row = (steps.value, next_values, steps.reward, steps.done, steps.terminated)
-        advantages = jax.lax.scan(backwards, jnp.zeros(shape[1]), row, reverse=True)[1].reshape(-1)
+        row = (value, next_value, reward, done, terminated)
+        advantages = jax.lax.scan(backwards, jnp.zeros(reward.shape[1]), row, reverse=True)[1].reshape(-1)
+        targets = advantages + value.reshape(-1)
+        unexplained, variance = jnp.stack([advantages, targets]).var(-1)
+        metrics["explained_variance"] = 1 - unexplained / (variance + 1e-8)
 
         # Update: epochs of minibatches.
-        def loss(
-            network: Any, entropy_coefficient: Any, obs: Any, action: Any, log_prob: Any, advantage: Any, target: Any
-        ) -> tuple[Any, Any]:
+        def loss(network: Any, entropy_coefficient: Any, minibatch: Any) -> tuple[Any, Any]:
+            obs, action, log_prob, advantage, target = minibatch
             outputs, value = self._apply(agent._replace(network=network), obs)
             log_ratio = self._distribution.log_prob(outputs, action) - log_prob
             ratio = jnp.exp(log_ratio)
@@ -433,26 +392,25 @@ class PPO:
 
         def descend(carry: tuple[Any, Any], rows: jax.Array) -> tuple[tuple[Any, Any], Any]:
             network, optimizer = carry
-            entropy_coefficient = self._entropy_coefficient(optimizer)
+            entropy_coefficient: Any = config.entropy_coefficient
+            if config.anneal_entropy:  # by Adam's count of gradient steps
+                entropy_coefficient *= jnp.maximum(1 - optimizer[1][0].count / self._gradient_steps, 0)
             minibatch = jax.tree.map(lambda x: x[rows], batch)
-            gradients, metrics = jax.grad(loss, has_aux=True)(network, entropy_coefficient, *minibatch)
+            gradients, means = jax.grad(loss, has_aux=True)(network, entropy_coefficient, minibatch)
             updates, optimizer = self._optimizer.update(gradients, optimizer, network)
             norm = jnp.linalg.norm(ravel_pytree(gradients)[0])  # as the optimizer computes it
-            return (optax.apply_updates(network, updates), optimizer), jnp.stack([*metrics, norm])
+            return (optax.apply_updates(network, updates), optimizer), jnp.stack([*means, norm])
 
-        targets = advantages + flat.value
-        batch = (flat.obs, flat.action, flat.log_prob, advantages, targets)
-        orders = _shuffled(key, config.epochs, self.steps_per_update)
+        batch = (*_flat((obs, action, log_prob)), advantages, targets)
+        key, key_orders = random.split(state.key)
+        orders = random.permutations(key_orders, config.epochs, self.steps_per_update)
         minibatches = orders.reshape(config.epochs * config.minibatches, -1)
-        (network, optimizer), means = jax.lax.scan(descend, (agent.network, optimizer), minibatches)
-        names = ("loss", "entropy", "kl", "gradient_norm")
-        metrics: dict[str, jax.Array] = dict(zip(names, means.mean(0), strict=True))
-        unexplained, variance = jnp.stack([advantages, targets]).var(-1)
-        metrics["explained_variance"] = 1 - unexplained / (variance + 1e-8)
+        (network, optimizer), means = jax.lax.scan(descend, (agent.network, state.optimizer), minibatches)
+        metrics |= dict(zip(("loss", "entropy", "kl", "gradient_norm"), means.mean(0), strict=True))
         statistics = agent.statistics
         if config.normalize_observations:
-            statistics = statistics.update(_split(steps.obs)[0], jnp.ones(shape, jnp.bool_))
-        return Agent(network, statistics), optimizer, metrics
+            statistics = statistics.update(_split(obs)[0], jnp.ones(reward.shape, jnp.bool_))
+        return State(Agent(network, statistics), optimizer, rollout, key), metrics
 
     def _apply(self, agent: Agent, obs: Any) -> tuple[jax.Array, jax.Array]:
         """Outputs, those of legal actions, and values of n observations."""
@@ -462,40 +420,15 @@ class PPO:
         outputs, values = self._network.apply(agent.network, obs)
         return outputs if mask is None else self._distribution.masked(outputs, mask), values
 
-    def _entropy_coefficient(self, optimizer: Any) -> Any:
-        """The weight of the entropy in the next gradient step."""
-        if not self.config.anneal_entropy:
-            return self.config.entropy_coefficient
-        taken = optimizer[1][0].count  # Adam's
-        return self.config.entropy_coefficient * jnp.maximum(1 - taken / self._gradient_steps, 0)
-
-
-def _may_truncate(env: Any, params: Any) -> bool:
-    """Whether episodes can be cut: by a time limit, or by `advance` of a wrapper or environment that is not core's."""
-    limit, is_cores = params.max_steps_in_episode, type(env).advance.__module__.startswith("envcore.")
-    has_limit = isinstance(limit, Tracer) or bool(np.any(np.asarray(limit) < NO_TIME_LIMIT))
-    if has_limit or not is_cores or isinstance(env, RandomizeParams):  # which may draw a limit
-        return True
-    return env is not env.unwrapped and _may_truncate(env.env, params)
-
 
 def _split(obs: Any) -> tuple[Any, Any]:
     """Observations and their action masks, None without masks."""
     return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
 
 
-def _shuffled(key: jax.Array, rows: int, size: int) -> jax.Array:
-    """Rows of the numbers below `size` in random order, int32 (rows, size): numbers sorted by random bits above them.
-
-    `jax.random.permutation` takes eight times as long on a CPU, a quarter of an update.
-    """
-    bits, numbers = (size - 1).bit_length(), jnp.arange(size, dtype=jnp.uint32)
-    words = random.bits(key, (rows, size))
-    if bits > 16:  # too few random bits are left above the numbers: equal ones would stay in order
-        order = jax.lax.sort((words, jnp.broadcast_to(numbers, words.shape)), num_keys=1, is_stable=False)[1]
-    else:
-        order = jax.lax.sort(words << bits | numbers, is_stable=False) & (1 << bits) - 1
-    return order.astype(jnp.int32)
+def _flat(tree: Any) -> Any:
+    """The steps of all environments in one axis, instead of two."""
+    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), tree)
 
 
 def main(env_id: str = "CartPole-v1", total_steps: str = "500_000") -> None:

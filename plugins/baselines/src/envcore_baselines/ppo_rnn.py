@@ -211,6 +211,7 @@ class Steps(NamedTuple):
     Attributes:
       start: whether each is the first of its episode.
       next_value: the value of what came after it, also at the end of an episode.
+      returns: of the episode, where it is done.
     """
 
     obs: Any
@@ -220,6 +221,7 @@ class Steps(NamedTuple):
     next_value: jax.Array
     done: jax.Array
     terminated: jax.Array
+    returns: jax.Array
 
 
 class RecurrentPPO:
@@ -230,6 +232,8 @@ class RecurrentPPO:
       params: its params.
       config: the settings.
       distribution: of other actions than those, with the attributes and methods of `Categorical`.
+      rollout: in place of `jax.lax.scan`, where something else steps the environments: it takes `collect`, the state's
+        `now` and a key for each step, and returns the next `now` and the `Steps`.
 
     Attributes:
       config: the settings.
@@ -243,7 +247,12 @@ class RecurrentPPO:
     Config = RecurrentPPOConfig
 
     def __init__(
-        self, env: Environment, params: Any, config: RecurrentPPOConfig | None = None, distribution: Any = None
+        self,
+        env: Environment,
+        params: Any,
+        config: RecurrentPPOConfig | None = None,
+        distribution: Any = None,
+        rollout: Any = jax.lax.scan,
     ):
         self.config = config = RecurrentPPOConfig() if config is None else config
         is_flat = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
@@ -258,6 +267,7 @@ class RecurrentPPO:
             raise ValueError(f"ppo_rnn needs actions of a Discrete or a float Box, {env.name} has {space}.")
         kind: Any = Normal if is_box else Categorical
         self._distribution: Any = distribution or kind(space)
+        self._rollout = rollout
         self._network: Any = Network(config, self._distribution.num_outputs, self._distribution.num_constants)
         self._obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
         batch = LogWrapper(Batched(ClipAction(self.env) if is_box else self.env, config.num_envs))
@@ -280,19 +290,14 @@ class RecurrentPPO:
 
     def init(self, key: jax.Array) -> State:
         """The state before the first update."""
-        key, key_env, key_agent = random.split(key, 3)
-        agent, optimizer = self.start(key_agent)
+        key, key_env, key_network = random.split(key, 3)
+        obs, start = jnp.zeros((1, 1, *self._obs.shape)), jnp.ones((1, 1), jnp.bool_)
+        network = self._network.init(key_network, self.start_memory()[None], obs, start)
+        agent = Agent(network, jax.tree.map(jnp.asarray, RunningStatistics.empty(self._obs.shape)))
         obs, env_state = self._batch.reset(key_env, self._params)
         start = jnp.ones(self.config.num_envs, jnp.bool_)
         memory = jnp.zeros((self.config.num_envs, self.config.memory))
-        return State(agent, optimizer, Now(env_state, obs, start, memory), key)
-
-    def start(self, key: jax.Array) -> tuple[Agent, Any]:
-        """An agent that has learned nothing, and its optimizer."""
-        obs, start = jnp.zeros((1, 1, *self._obs.shape)), jnp.ones((1, 1), jnp.bool_)
-        network = self._network.init(key, self.start_memory()[None], obs, start)
-        statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(self._obs.shape))
-        return Agent(network, statistics), self._optimizer.init(network)
+        return State(agent, self._optimizer.init(network), Now(env_state, obs, start, memory), key)
 
     def start_memory(self) -> jax.Array:
         """What an agent remembers at the start of an episode: float32 (memory,)."""
@@ -314,39 +319,27 @@ class RecurrentPPO:
         """Plays a rollout and learns from it.
 
         Returns:
-          The next state, and metrics, float32 () but for an int32 number: of the episodes that ended, the sum of their
-          `returns` and the number of `episodes`; those of `learn`.
+          The next state, and metrics, float32 () but for an int32 number. Of the episodes that ended, the sum of their
+          `returns` and the number of `episodes`. Means over minibatches of the `loss`, the policy's `entropy`, the
+          estimated `kl`, KL(policy that acted || policy that learns), and the `gradient_norm` before it is clipped.
+          And the `explained_variance`, the share of the targets' variance that the values before explain.
         """
-        agent = state.agent
+        config, agent, memory = self.config, state.agent, state.now.memory
 
-        def collect(now: Now, key: jax.Array) -> tuple[Now, Any]:
+        # Collect: a rollout.
+        def collect(now: Now, key: jax.Array) -> tuple[Now, Steps]:
             key_action, key_step = random.split(key)
             outputs, _, memory = self._step(agent, now.memory, now.obs, now.start)
             action = self._distribution.sample(outputs, key_action)
             obs, env_state, reward, done, info = self._batch.step(key_step, now.env_state, action, self._params)
-            next_value = self.value(agent, memory, info["final_obs"])
-            steps = Steps(now.obs, now.start, action, reward, next_value, done, info["terminated"])
-            returns = jnp.where(info["returned_episode"], info["returned_episode_returns"], 0)
-            totals = {"returns": returns.sum(), "episodes": info["returned_episode"].sum(dtype=jnp.int32)}
-            return Now(env_state, obs, done, memory), (steps, totals)
+            next_value, returns = self.value(agent, memory, info["final_obs"]), info["returned_episode_returns"]
+            steps = Steps(now.obs, now.start, action, reward, next_value, done, info["terminated"], returns)
+            return Now(env_state, obs, done, memory), steps
 
-        key, key_collect, key_learn = random.split(state.key, 3)
-        keys = random.split(key_collect, self.config.rollout_steps)
-        now, (steps, totals) = jax.lax.scan(collect, state.now, keys)
-        agent, optimizer, metrics = self.learn(agent, state.optimizer, steps, state.now.memory, key_learn)
-        return State(agent, optimizer, now, key), {**jax.tree.map(lambda x: x.sum(0), totals), **metrics}
-
-    def learn(
-        self, agent: Agent, optimizer: Any, steps: Steps, memory: jax.Array, key: jax.Array
-    ) -> tuple[Agent, Any, dict[str, jax.Array]]:
-        """Learns from a rollout, before which the `memory` was this.
-
-        Returns:
-          The next agent and optimizer, and metrics: the means over minibatches of the `loss`, the policy's `entropy`,
-          the estimated `kl`, KL(policy that acted || policy that learns), and the `gradient_norm` before it is clipped;
-          and the `explained_variance`, the share of the targets' variance that the values before explain.
-        """
-        config = self.config
+        key, key_collect, key_orders = random.split(state.key, 3)
+        now, steps = self._rollout(collect, state.now, random.split(key_collect, config.rollout_steps))
+        returns = jnp.where(steps.done, steps.returns, 0).sum(-1).sum()
+        ended = {"returns": returns, "episodes": steps.done.sum(dtype=jnp.int32)}
 
         # Advantages: what each step earned beyond the value of where it was.
         outputs, values, _ = self._apply(agent, memory, steps.obs, steps.start)
@@ -358,19 +351,13 @@ class RecurrentPPO:
             return advantage, advantage
 
         _, advantages = jax.lax.scan(backwards, jnp.zeros_like(values[0]), (values, steps), reverse=True)
+        targets = advantages + values
 
         # Update: epochs of minibatches.
-        def loss(
-            network: Any,
-            entropy_coefficient: Any,
-            memory: Any,
-            steps: Steps,
-            log_prob: Any,
-            advantage: Any,
-            target: Any,
-        ) -> tuple[Any, Any]:
-            outputs, value, _ = self._apply(agent._replace(network=network), memory, steps.obs, steps.start)
-            log_ratio = self._distribution.log_prob(outputs, steps.action) - log_prob
+        def loss(network: Any, entropy_coefficient: Any, memory: Any, minibatch: Any) -> tuple[Any, Any]:
+            obs, start, action, log_prob, advantage, target = minibatch
+            outputs, value, _ = self._apply(agent._replace(network=network), memory, obs, start)
+            log_ratio = self._distribution.log_prob(outputs, action) - log_prob
             ratio = jnp.exp(log_ratio)
             advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
             gain = ratio * advantage
@@ -384,25 +371,26 @@ class RecurrentPPO:
 
         def descend(carry: tuple[Any, Any], rows: jax.Array) -> tuple[tuple[Any, Any], Any]:
             network, optimizer = carry
-            entropy_coefficient = self._entropy_coefficient(optimizer)
+            entropy_coefficient: Any = config.entropy_coefficient
+            if config.anneal_entropy:  # by Adam's count of gradient steps
+                entropy_coefficient *= jnp.maximum(1 - optimizer[1][0].count / self._gradient_steps, 0)
             minibatch = jax.tree.map(lambda x: x[:, rows], batch)
-            gradients, metrics = jax.grad(loss, has_aux=True)(network, entropy_coefficient, memory[rows], *minibatch)
+            gradients, metrics = jax.grad(loss, has_aux=True)(network, entropy_coefficient, memory[rows], minibatch)
             updates, optimizer = self._optimizer.update(gradients, optimizer, network)
             metrics["gradient_norm"] = jnp.linalg.norm(ravel_pytree(gradients)[0])  # as the optimizer computes it
             return (optax.apply_updates(network, updates), optimizer), metrics
 
         log_prob = self._distribution.log_prob(outputs, steps.action)
-        targets = advantages + values
-        batch = (steps, log_prob, advantages, targets)
-        orders = [jax.random.permutation(each, config.num_envs) for each in random.split(key, config.epochs)]
+        batch = (steps.obs, steps.start, steps.action, log_prob, advantages, targets)
+        orders = [jax.random.permutation(each, config.num_envs) for each in random.split(key_orders, config.epochs)]
         minibatches = jnp.stack(orders).reshape(config.epochs * config.minibatches, -1)
-        (network, optimizer), metrics = jax.lax.scan(descend, (agent.network, optimizer), minibatches)
-        metrics = jax.tree.map(jnp.mean, metrics)
+        (network, optimizer), metrics = jax.lax.scan(descend, (agent.network, state.optimizer), minibatches)
+        metrics = {**ended, **jax.tree.map(jnp.mean, metrics)}
         metrics["explained_variance"] = 1 - advantages.var() / (targets.var() + 1e-8)
         statistics = agent.statistics
         if config.normalize_observations:
             statistics = statistics.update(_split(steps.obs)[0], jnp.ones(values.shape, jnp.bool_))
-        return Agent(network, statistics), optimizer, metrics
+        return State(Agent(network, statistics), optimizer, now, key), metrics
 
     def _step(self, agent: Agent, memory: Any, obs: Any, start: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
         """As `_apply`, for one step of n environments: no array has an axis for time."""
@@ -417,13 +405,6 @@ class RecurrentPPO:
         applied: Any = self._network.apply(agent.network, memory, obs.astype(jnp.float32), start)
         outputs, values, memory = applied
         return outputs if mask is None else self._distribution.masked(outputs, mask), values, memory
-
-    def _entropy_coefficient(self, optimizer: Any) -> Any:
-        """The weight of the entropy in the next gradient step."""
-        if not self.config.anneal_entropy:
-            return self.config.entropy_coefficient
-        taken = optimizer[1][0].count  # Adam's
-        return self.config.entropy_coefficient * jnp.maximum(1 - taken / self._gradient_steps, 0)
 
 
 def _split(obs: Any) -> tuple[Any, Any]:

@@ -123,21 +123,6 @@ class State(NamedTuple):
         return self.network
 
 
-class Steps(NamedTuple):
-    """What is learned from: steps of all environments, each leaf with the axes (rollout_steps, num_envs).
-
-    Attributes:
-      next_obs: what was observed after it, also at the end of an episode.
-    """
-
-    obs: Any
-    action: jax.Array
-    reward: jax.Array
-    next_obs: Any
-    done: jax.Array
-    terminated: jax.Array
-
-
 class PQN:
     """Learns in one environment, by pure functions.
 
@@ -147,6 +132,7 @@ class PQN:
       config: the settings.
       network: what maps n observations to the values of the actions, float32 (n, num_actions), as `Network` does, which
         is the default: `init(key, obs)` gives weights for `apply(weights, obs)`. A class is called with num_actions.
+      rollout: in place of `run_rollout`, such as `envcore_fused.run_rollout`, which plays the same in one kernel.
 
     Attributes:
       config: the settings.
@@ -159,7 +145,14 @@ class PQN:
 
     Config = PQNConfig
 
-    def __init__(self, env: Environment, params: Any, config: PQNConfig | None = None, network: Any = None):
+    def __init__(
+        self,
+        env: Environment,
+        params: Any,
+        config: PQNConfig | None = None,
+        network: Any = None,
+        rollout: Any = run_rollout,
+    ):
         self.config = config = PQNConfig() if config is None else config
         is_flat = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
         self.env, self._params = env if is_flat else FlattenObservation(env), params
@@ -178,7 +171,7 @@ class PQN:
         self._network: Any = Network(config, space.n)
         if network is not None:
             self._network = checks.network(network, self._obs, {"values": (space.n,)})
-        self._batch = LogWrapper(Batched(self.env, config.num_envs))
+        self._batch, self._rollout = LogWrapper(Batched(self.env, config.num_envs)), rollout
         steps = min(self.num_updates * config.epochs * config.minibatches, 2**31 - 1)  # as far as RAdam counts
         rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
         radam = optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.radam(rate))
@@ -218,31 +211,39 @@ class PQN:
           The next state; of the episodes that ended, the sum of their `returns`, and the number of `episodes`; and
           means over the gradient steps: the `loss`, the `value` of the actions taken and the `gradient_norm`.
         """
+        config = self.config
 
+        # Collect: a rollout; each leaf has the axes (rollout_steps, num_envs).
         def policy(agent: Any, obs: Any, key: jax.Array) -> jax.Array:
             network, epsilon = agent
             return _explore(self._values(network, obs), epsilon, key)
 
-        def collect(step: Any) -> Any:
-            steps = Steps(step.obs, step.action, step.reward, step.next_obs, step.done, step.info["terminated"])
-            return steps, step.info["returned_episode_returns"]
+        def collect(step: Any) -> tuple[Any, ...]:
+            ends = step.done, step.info["terminated"]
+            return step.obs, step.action, step.reward, step.next_obs, *ends, step.info["returned_episode_returns"]
 
-        fall = jnp.maximum(self.config.exploration_fraction * self.num_updates, 1)
-        epsilon = jnp.maximum(1 - (1 - self.config.epsilon) / fall * state.updates, self.config.epsilon)
-        agent, length = (state.network, epsilon.astype(jnp.float32)), self.config.rollout_steps
-        rollout, (steps, returns) = run_rollout(
-            self._batch, policy, state.rollout, length, self._params, agent, collect
+        fall = jnp.maximum(config.exploration_fraction * self.num_updates, 1)
+        epsilon = jnp.maximum(1 - (1 - config.epsilon) / fall * state.updates, config.epsilon)
+        agent = state.network, epsilon.astype(jnp.float32)
+        rollout, steps = self._rollout(
+            self._batch, policy, state.rollout, config.rollout_steps, self._params, agent, collect
         )
-        key, key_learn = random.split(state.key)
-        network, optimizer, metrics = self.learn(state.network, state.optimizer, steps, key_learn)
-        state = State(network, optimizer, rollout, state.updates + jnp.int32(1), key)
-        ended = {"returns": jnp.where(steps.done, returns, 0).sum(), "episodes": steps.done.sum(dtype=jnp.int32)}
-        return state, {**ended, **metrics}
+        obs, action, reward, next_obs, done, terminated, returns = steps
+        ended = {"returns": jnp.where(done, returns, 0).sum(), "episodes": done.sum(dtype=jnp.int32)}
 
-    def learn(self, network: Any, optimizer: Any, steps: Steps, key: jax.Array) -> tuple[Any, Any, dict[str, Any]]:
-        """Learns from a rollout; returns the next network and optimizer, and means over the gradient steps."""
-        config, num_steps = self.config, self.steps_per_update
+        # Targets: what the values of the actions taken should be, mixtures of returns over several steps.
+        next_value = self._values(state.network, _flat(next_obs)).max(-1).reshape(reward.shape)
 
+        def backwards(later: jax.Array, step: Any) -> tuple[jax.Array, jax.Array]:
+            next_value, reward, done, terminated = step
+            mixed = next_value + config.q_lambda * jnp.where(done, 0, later - next_value)
+            target = reward + config.discount * jnp.where(terminated, 0, mixed)
+            return target, target
+
+        row = (next_value, reward, done, terminated)
+        targets = jax.lax.scan(backwards, next_value[-1], row, reverse=True)[1]
+
+        # Update: epochs of minibatches.
         def loss(network: Any, obs: Any, action: jax.Array, target: jax.Array) -> tuple[jax.Array, jax.Array]:
             values = self._values(network, obs)
             value = jnp.where(jnp.arange(values.shape[-1]) == action[:, None], values, 0).sum(-1)
@@ -257,27 +258,13 @@ class PQN:
             metrics = {"loss": error, "value": value, "gradient_norm": norm}
             return (optax.apply_updates(network, updates), optimizer), metrics
 
-        batch = (steps.obs, steps.action, self._targets(network, steps))
-        batch = jax.tree.map(lambda x: x.reshape(num_steps, *x.shape[2:]), batch)
-        orders = _shuffled(key, config.epochs, num_steps)
+        batch = _flat((obs, action, targets))
+        key, key_orders = random.split(state.key)
+        orders = random.permutations(key_orders, config.epochs, self.steps_per_update)
         minibatches = orders.reshape(config.epochs * config.minibatches, -1)
-        (network, optimizer), metrics = jax.lax.scan(descend, (network, optimizer), minibatches)
-        return network, optimizer, jax.tree.map(jnp.mean, metrics)
-
-    def _targets(self, network: Any, steps: Steps) -> jax.Array:
-        """What the values of the actions taken should be, float32 (rollout_steps, num_envs)."""
-        config, shape = self.config, steps.reward.shape
-        next_obs = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), steps.next_obs)
-        next_values = self._values(network, next_obs).max(-1).reshape(shape)
-
-        def backwards(later: jax.Array, step: Any) -> tuple[jax.Array, jax.Array]:
-            next_value, reward, done, terminated = step
-            mixed = next_value + config.q_lambda * jnp.where(done, 0, later - next_value)
-            target = reward + config.discount * jnp.where(terminated, 0, mixed)
-            return target, target
-
-        row = (next_values, steps.reward, steps.done, steps.terminated)
-        return jax.lax.scan(backwards, next_values[-1], row, reverse=True)[1]
+        (network, optimizer), metrics = jax.lax.scan(descend, (state.network, state.optimizer), minibatches)
+        state = State(network, optimizer, rollout, state.updates + jnp.int32(1), key)
+        return state, {**ended, **jax.tree.map(jnp.mean, metrics)}
 
     def _values(self, network: Any, obs: Any) -> jax.Array:
         """The values of all actions for n observations, float32 (n, actions); `ILLEGAL` is that of an illegal one."""
@@ -298,18 +285,9 @@ def _split(obs: Any) -> tuple[Any, Any]:
     return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
 
 
-def _shuffled(key: jax.Array, rows: int, size: int) -> jax.Array:
-    """Rows of the numbers below `size` in random order, int32 (rows, size): numbers sorted by random bits above them.
-
-    `jax.random.permutation` takes eight times as long on a CPU.
-    """
-    bits, numbers = (size - 1).bit_length(), jnp.arange(size, dtype=jnp.uint32)
-    words = random.bits(key, (rows, size))
-    if bits > 16:  # too few random bits are left above the numbers: equal ones would stay in order
-        order = jax.lax.sort((words, jnp.broadcast_to(numbers, words.shape)), num_keys=1, is_stable=False)[1]
-    else:
-        order = jax.lax.sort(words << bits | numbers, is_stable=False) & (1 << bits) - 1
-    return order.astype(jnp.int32)
+def _flat(tree: Any) -> Any:
+    """The steps of all environments in one axis, instead of two."""
+    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), tree)
 
 
 def main(env_id: str = "CartPole-v1", total_steps: str = "500_000") -> None:

@@ -11,7 +11,6 @@ import pytest
 from envcore_baselines import bsuite
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQNConfig
 from envcore_baselines.dqn import DQNConfig
-from envcore_baselines.ppo import PPO
 from envcore_baselines.ppo_rnn import RecurrentPPO
 from envcore_bsuite.programs import Lane, Program, group
 
@@ -72,38 +71,54 @@ def test_it_stores_every_step_and_learns_once_enough_are_stored(make_agent: Any,
     assert (stored.obs[:, enough + 2 :] == 0).all()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("make_agent", "kind", "config"),
-    [
-        (bsuite.ppo, PPO, bsuite.PPO_CONFIG),
-        (bsuite.recurrent_ppo, RecurrentPPO, bsuite.RECURRENT_PPO_CONFIG),
-    ],
-)
-def test_it_learns_after_every_rollout_from_the_steps_that_it_took(make_agent: Any, kind: Any, config: Any) -> None:
-    (members,) = group([Lane("memory_len/0", 0), Lane("memory_len/2", 0)], {})
+LANES = [Lane("memory_len/0", 0), Lane("memory_len/1", 0)]  # a rollout ends within an episode of the second
+
+
+def before_and_after_a_rollout(make_agent: Any, length: int) -> tuple[Any, Any, Any]:
+    """The agent's states at the start, before the last step of its first rollout, and after it."""
+    (members,) = group(LANES, {})
     program, nothing = Program(members, make_agent), np.zeros(2, np.int32)
     start = program.start(jax.random.key(0)).agent_state
-    progress, _ = program.advance(program.start(jax.random.key(0)), nothing, config.rollout_steps - 1)
+    progress, _ = program.advance(program.start(jax.random.key(0)), nothing, length - 1)
     before = jax.tree.map(lambda x: x.copy(), progress.agent_state)  # the program may overwrite its own
+    return start, before, program.advance(progress, nothing, 1)[0].agent_state
+
+
+def assert_learned(start: Any, before: Any, after: Any) -> None:
     jax.tree.map(np.testing.assert_array_equal, before.agent, start.agent)
-    env = envcore.make("bsuite/memory_len/0")[0]
-    learner = kind(env, env.default_params, config)
-    for lane in range(2):
-        agent, memory, steps = jax.tree.map(
-            lambda x, lane=lane: np.asarray(x[lane]), (before.agent, before.memory_before, before.steps)
-        )
-        done, terminated = steps.done[:-1, 0], steps.terminated[:-1, 0]
-        assert done.any()
-        np.testing.assert_array_equal(terminated, done)
-        if kind is RecurrentPPO:
-            np.testing.assert_array_equal(steps.start[1:-1, 0], done[:-1])
-            _, values, _ = jax.jit(learner._apply)(agent, memory, steps.obs, steps.start)
-            goes_on = ~done[:-1]
-            np.testing.assert_allclose(steps.next_value[:-2, 0][goes_on], values[1:-1, 0][goes_on], atol=1e-5)
-        else:
-            np.testing.assert_array_equal(steps.obs[1:-1, 0][~done[:-1]], steps.next_obs[:-2, 0][~done[:-1]])
-    progress, _ = program.advance(progress, nothing, 1)
-    after = progress.agent_state
     weights = (jax.tree.leaves(each.agent.network) for each in (before, after))
     assert all((old != new).any() for old, new in zip(*weights, strict=True))
+
+
+@pytest.mark.slow
+def test_ppo_learns_after_every_rollout_from_the_steps_that_it_took() -> None:
+    start, before, after = before_and_after_a_rollout(bsuite.ppo, bsuite.PPO_CONFIG.rollout_steps)
+    assert_learned(start, before, after)
+    for lane in range(2):
+        steps = jax.tree.map(lambda x, lane=lane: np.asarray(x[lane]), before.rollout)
+        done = steps.done[:-1, 0]
+        assert done.any()
+        np.testing.assert_array_equal(steps.info["terminated"][:-1, 0], done)
+        np.testing.assert_array_equal(steps.obs[1:-1, 0][~done[:-1]], steps.next_obs[:-2, 0][~done[:-1]])
+
+
+@pytest.mark.slow
+def test_recurrent_ppo_learns_after_every_rollout_from_the_steps_that_it_took() -> None:
+    config = bsuite.RECURRENT_PPO_CONFIG
+    start, before, after = before_and_after_a_rollout(bsuite.recurrent_ppo, config.rollout_steps)
+    assert_learned(start.learned, before.learned, after.learned)
+    env = envcore.make("bsuite/memory_len/0")[0]
+    learner = RecurrentPPO(env, env.default_params, config)
+    for lane in range(2):
+        agent, (steps, memory) = jax.tree.map(
+            lambda x, lane=lane: np.asarray(x[lane]), (before.learned.agent, before.learned.now)
+        )
+        done = steps.done[:-1, 0]
+        assert done.any()
+        np.testing.assert_array_equal(steps.terminated[:-1, 0], done)
+        np.testing.assert_array_equal(steps.start[1:-1, 0], done[:-1])
+        _, values, _ = jax.jit(learner._apply)(agent, memory, steps.obs, steps.start)
+        goes_on = ~done[:-1]
+        np.testing.assert_allclose(steps.next_value[:-2, 0][goes_on], values[1:-1, 0][goes_on], atol=1e-5)
+    np.testing.assert_array_equal(after.learned.now.memory, after.memory)
+    assert np.asarray(after.memory).any((1, 2)).tolist() == [False, True]

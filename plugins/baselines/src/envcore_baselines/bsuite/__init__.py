@@ -2,6 +2,8 @@
 
 envcore bsuite run envcore_baselines.bsuite:dqn --out results/dqn
 envcore bsuite score results/dqn
+
+bsuite's runner steps the environment. Agents that learn from rollouts get those that it has played.
 """
 
 from __future__ import annotations
@@ -11,15 +13,17 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from envcore import random
+from envcore import rollout, spaces
 from envcore.environment import Environment
+from envcore.random import split
+from envcore.wrappers import Wrapper
 from envcore_bsuite.agents import Agent
 
 from envcore_baselines import ppo as feedforward
 from envcore_baselines import ppo_rnn as recurrent
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQN, BootstrappedDQNConfig
 from envcore_baselines.bsuite.counting_dqn import CountingDQN, CountingDQNConfig
-from envcore_baselines.dqn import DQN, DQNConfig, Transition
+from envcore_baselines.dqn import DQN, DQNConfig, Transition, add, empty
 
 PPO_CONFIG = feedforward.PPOConfig(num_envs=1, learning_rate=1e-3, anneal=False)
 RECURRENT_PPO_CONFIG = recurrent.RecurrentPPOConfig(num_envs=1, learning_rate=1e-3, anneal=False, minibatches=1)
@@ -35,47 +39,113 @@ def bootstrapped_dqn(env: Environment) -> Agent:
     return _q_learning(BootstrappedDQN(env, env.default_params, BootstrappedDQNConfig()))
 
 
-def ppo(env: Environment) -> Agent:
-    """Proximal policy optimization."""
-    learner = feedforward.PPO(env, env.default_params, PPO_CONFIG)
-
-    def empty(obs: Any, action: Any, number: Any, flag: Any) -> feedforward.Steps:
-        return feedforward.Steps(obs, action, number, number, number, obs, flag, flag)
-
-    def record(rollout: Rollout, step: Any) -> feedforward.Steps:
-        row = (step.obs, step.action, step.reward, step.next_obs, step.done, step.info["terminated"])
-        obs, action, *rest = jax.tree.map(lambda x: x[None], row)
-        return feedforward.Steps(obs, action, *learner.evaluate_actions(rollout.agent, obs, action), *rest)
-
-    def learn(rollout: Rollout, step: Any, key: jax.Array) -> tuple[Any, Any]:
-        return learner.learn(rollout.agent, rollout.optimizer, rollout.steps, step.next_obs[None], key)[:2]
-
-    return _from_rollouts(learner, empty, record, learn)
-
-
-def recurrent_ppo(env: Environment) -> Agent:
-    """Proximal policy optimization with a memory."""
-    learner = recurrent.RecurrentPPO(env, env.default_params, RECURRENT_PPO_CONFIG)
-
-    def empty(obs: Any, action: Any, number: Any, flag: Any) -> recurrent.Steps:
-        return recurrent.Steps(obs, ~flag, action, number, number, flag, flag)
-
-    def record(rollout: Rollout, step: Any) -> recurrent.Steps:
-        next_value = learner.value(rollout.agent, rollout.memory, step.next_obs[None])[0]
-        is_first = step.state.time == 0
-        row = (step.obs, is_first, step.action, step.reward, next_value, step.done, step.info["terminated"])
-        return recurrent.Steps(*jax.tree.map(lambda x: x[None], row))
-
-    def learn(rollout: Rollout, step: Any, key: jax.Array) -> tuple[Any, Any]:
-        return learner.learn(rollout.agent, rollout.optimizer, rollout.steps, rollout.memory_before, key)[:2]
-
-    return _from_rollouts(learner, empty, record, learn)
-
-
 def counting_dqn(env: Environment) -> Agent:
     """Deep Q-learning that explores by counts, and learns in every eighth step."""
     learner = CountingDQN(env, env.default_params, CountingDQNConfig())
     return Agent(learner.init, learner.act, learner.update)
+
+
+def ppo(env: Environment) -> Agent:
+    """Proximal policy optimization. Its state is the learner's, with the latest steps in place of a rollout's state."""
+
+    def replay(env: Any, policy: Any, steps: Any, length: int, params: Any, agent: Any, collect: Any) -> Any:
+        return steps, jax.vmap(collect)(steps)
+
+    learner = feedforward.PPO(_Stepped(env), env.default_params, PPO_CONFIG, rollout=replay)
+    length = PPO_CONFIG.rollout_steps
+
+    def init(key: jax.Array) -> feedforward.State:
+        obs, action, number, flag = _types(env)
+        info = {"terminated": flag, "returned_episode_returns": number}
+        steps = empty(rollout.Transition(None, obs, action, number, obs, flag, info), length)
+        return learner.init(key)._replace(rollout=steps)
+
+    def act(state: feedforward.State, obs: Any, key: jax.Array) -> tuple[jax.Array, feedforward.State]:
+        return learner.act(state.agent, (), obs, key)[0], state
+
+    def update(state: feedforward.State, step: Any, key: jax.Array) -> feedforward.State:
+        info = {"terminated": step.info["terminated"], "returned_episode_returns": jnp.zeros_like(step.reward)}
+        steps = _with(state.rollout, step.replace(state=None, info=info), step.info["step"])
+        return _at_the_end(length, step, lambda state: learner.update(state)[0], state._replace(rollout=steps, key=key))
+
+    return Agent(init, act, update)
+
+
+class Played(NamedTuple):
+    """Steps that the runner has played, and the memory before the first of them."""
+
+    steps: recurrent.Steps
+    memory: jax.Array
+
+
+class Remembering(NamedTuple):
+    """The state of a learner with a memory, whose `now` is `Played`, and the memory now, float32 (1, memory)."""
+
+    learned: recurrent.State
+    memory: jax.Array
+
+
+def recurrent_ppo(env: Environment) -> Agent:
+    """Proximal policy optimization with a memory."""
+
+    def replay(collect: Any, played: Played, keys: jax.Array) -> tuple[Played, recurrent.Steps]:
+        return played, played.steps
+
+    learner = recurrent.RecurrentPPO(env, env.default_params, RECURRENT_PPO_CONFIG, rollout=replay)
+    length = RECURRENT_PPO_CONFIG.rollout_steps
+
+    def init(key: jax.Array) -> Remembering:
+        obs, action, number, flag = _types(env)
+        steps = empty(recurrent.Steps(obs, flag, action, number, number, flag, flag, number), length)
+        state = learner.init(key)
+        return Remembering(state._replace(now=Played(steps, state.now.memory)), state.now.memory)
+
+    def act(state: Remembering, obs: Any, key: jax.Array) -> tuple[jax.Array, Remembering]:
+        action, memory = learner.act(state.learned.agent, state.memory[0], obs, key)
+        return action, state._replace(memory=memory[None])
+
+    def update(state: Remembering, step: Any, key: jax.Array) -> Remembering:
+        learned, memory = state
+        played: Any = learned.now
+        next_value = learner.value(learned.agent, memory, step.next_obs[None])[0]
+        ends = step.done, step.info["terminated"], jnp.zeros_like(step.reward)
+        row = recurrent.Steps(step.obs, step.state.time == 0, step.action, step.reward, next_value, *ends)
+        played = played._replace(steps=_with(played.steps, row, step.info["step"]))
+        # An episode starts with what the agent remembered at the start of all.
+        memory = jnp.where(step.done, learner.start_memory(), memory)
+
+        def learn(state: recurrent.State) -> recurrent.State:
+            state, _ = learner.update(state)
+            return state._replace(now=state.now._replace(memory=memory))
+
+        return Remembering(_at_the_end(length, step, learn, learned._replace(now=played, key=key)), memory)
+
+    return Agent(init, act, update)
+
+
+class _Stepped(Wrapper):
+    """An environment that something else steps: how its episodes end is not known."""
+
+    def may_truncate(self, params: Any) -> bool:
+        return True
+
+
+def _types(env: Environment) -> tuple[Any, ...]:
+    """Of an observation, an action, a number and a flag of a batch of one environment."""
+    space: Any = env.observation_space(env.default_params)
+    assert isinstance(space, spaces.Box)
+    numbers = (jax.ShapeDtypeStruct((1,), dtype) for dtype in (jnp.int32, jnp.float32, jnp.bool_))
+    return jax.ShapeDtypeStruct((1, *space.shape), space.dtype), *numbers
+
+
+def _with(steps: Any, step: Any, number: jax.Array) -> Any:
+    """The latest steps of a batch of one environment, the `number`-th of which is this one."""
+    return add(steps, jax.tree.map(lambda x: x[None, None], step), number)
+
+
+def _at_the_end(length: int, step: Any, learn: Callable[[Any], Any], state: Any) -> Any:
+    """What is learned from a state after the last step of a rollout, else the state."""
+    return jax.lax.cond((step.info["step"] + 1) % length == 0, learn, lambda state: state, state)
 
 
 def _q_learning(learner: DQN) -> Agent:
@@ -85,7 +155,7 @@ def _q_learning(learner: DQN) -> Agent:
         return learner.explore(agent_state, obs[None], key)[0], agent_state
 
     def update(agent_state: Any, step: Any, key: jax.Array) -> Any:
-        key_record, key_learn = random.split(key)
+        key_record, key_learn = split(key)
         transition = Transition(step.obs, step.action, step.reward, step.info["discount"], step.next_obs)
         transitions, done = jax.tree.map(lambda x: x[None], (transition, step.done))
         number = step.info["step"]
@@ -93,66 +163,3 @@ def _q_learning(learner: DQN) -> Agent:
         return learner.learn(agent_state, number + 1, key_learn)[0]
 
     return Agent(learner.start, act, update)
-
-
-class Rollout(NamedTuple):
-    """The state of an agent that learns from rollouts.
-
-    Attributes:
-      agent, optimizer: as those of the learner's state.
-      memory: of the agent, after the last step.
-      memory_before: the one before the rollout.
-      steps: of the rollout so far, the learner's `Steps` (rollout_steps, 1, ...).
-    """
-
-    agent: Any
-    optimizer: Any
-    memory: Any
-    memory_before: Any
-    steps: Any
-
-
-def _from_rollouts(
-    learner: Any,
-    empty: Callable[..., Any],
-    record: Callable[[Rollout, Any], Any],
-    learn: Callable[[Rollout, Any, jax.Array], tuple[Any, Any]],
-) -> Agent:
-    """The agent that a learner trains in the runner's environment; it learns after every `rollout_steps` steps.
-
-    Args:
-      learner: the algorithm.
-      empty: `empty(obs, action, number, flag)` are the learner's steps, where each of those is an array (1, ...).
-      record: the learner's step, (1, ...), from the runner's one.
-      learn: the next agent and optimizer, from the rollout, the runner's last step and a key.
-    """
-    space, length = learner.env.observation_space(learner.env.default_params), learner.config.rollout_steps
-
-    def init(key: jax.Array) -> Rollout:
-        agent, optimizer = learner.start(key)
-        memory = jax.tree.map(lambda x: x[None], learner.start_memory())
-        step = empty(
-            jnp.zeros((1, *space.shape), space.dtype), jnp.zeros(1, jnp.int32), jnp.zeros(1), jnp.zeros(1, bool)
-        )
-        steps = jax.tree.map(lambda x: jnp.zeros((length, *x.shape), x.dtype), step)
-        return Rollout(agent, optimizer, memory, memory, steps)
-
-    def act(rollout: Rollout, obs: Any, key: jax.Array) -> tuple[jax.Array, Rollout]:
-        memory = jax.tree.map(lambda x: x[0], rollout.memory)
-        action, memory = learner.act(rollout.agent, memory, obs, key)
-        return action, rollout._replace(memory=jax.tree.map(lambda x: x[None], memory))
-
-    def update(rollout: Rollout, step: Any, key: jax.Array) -> Rollout:
-        row = step.info["step"] % length
-        steps = jax.tree.map(lambda rows, new: rows.at[row].set(new), rollout.steps, record(rollout, step))
-        # An episode starts with what the agent remembered at the start of all.
-        after = jax.tree.map(lambda x, start: jnp.where(step.done, start, x), rollout.memory, learner.start_memory())
-        rollout = rollout._replace(steps=steps, memory=after)
-
-        def learned(rollout: Rollout) -> Rollout:
-            agent, optimizer = learn(rollout, step, key)
-            return rollout._replace(agent=agent, optimizer=optimizer, memory_before=rollout.memory)
-
-        return jax.lax.cond(row == length - 1, learned, lambda rollout: rollout, rollout)
-
-    return Agent(init, act, update)
