@@ -99,7 +99,15 @@ def test_a_learner_without_an_attribute() -> None:
         ({"update": lambda self, state: state}, "update of the algorithm Mine must return the next state and a dict"),
         (
             {"update": lambda self, state: (state._replace(agent=1.5), {})},
-            "update of the algorithm Mine returns another kind of state: .*float32.*, not .*int32",
+            r"the state after update of the algorithm Mine.* must have int32\[\] as its .agent, got float32\[\]",
+        ),
+        (
+            {"update": lambda self, state: (state._replace(agent=jnp.zeros(2, jnp.int32)), {})},
+            r"the algorithm Mine, like that before, must have int32\[\] as its .agent, got int32\[2\]",
+        ),
+        (
+            {"update": lambda self, state: (state._replace(agent=()), {})},
+            "the algorithm Mine, like that before, must be GuessState, got one without .agent",
         ),
         ({"update": lambda self, state: (state, {"returns": jnp.float32(0)})}, "Mine must have episodes, int32 .*None"),
         ({"update": lambda self, state: (state, {"returns": jnp.zeros(2)})}, r"Mine must have returns, float32 \(\)"),

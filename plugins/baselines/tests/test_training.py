@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ from envcore_baselines.ppo import PPO, PPOConfig
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, METRICS_CSV, Run, Training
 from envcore_runs import checkpoint
 from envcore_runs.run_folder import RUN as RUN_JSON
+from guessing import Guess
+from own_network import Linear
 from toy import Counter, Spring
 
 RUN = Run("ppo", "Counter-v0", {"goal": 3}, {"bonus": 0.5}, {"num_envs": 4, "hidden": (8,)}, 7, 2)
@@ -108,6 +112,54 @@ class TestRun:
         lengths = {"link_lengths": [0.25, 0.5]}
         _, params = dataclasses.replace(RUN, env_id="Reacher-misc", options={}, params=lengths).make()
         np.testing.assert_array_equal(params.link_lengths, np.asarray([0.25, 0.5], np.float32))
+
+    def test_runs_that_differ_in_their_seeds_share_a_learner(self) -> None:
+        """And so the programs that are compiled for it."""
+        params = Counter().default_params
+        learner = RUN.learner(Counter(), params)
+        again = dataclasses.replace(RUN, seed=8, num_seeds=3)
+        assert again.learner(Counter(), params.replace(bonus=np.float64(0.5))) is learner
+        swept = dataclasses.replace(RUN, sweep={"clip": [0.1, 0.2]})
+        assert swept.learner(Counter(), params) is dataclasses.replace(swept, seed=8).learner(Counter(), params)
+        config = {**RUN.config, "clip": 0.3}
+        others = [
+            RUN.learner(Counter(), params.replace(bonus=0.4)),
+            RUN.learner(Counter(), params.replace(max_steps_in_episode=11)),
+            RUN.learner(Counter(4), params),
+            RUN.learner(Counter(), params, network=Linear),
+            dataclasses.replace(RUN, config=config).learner(Counter(), params),
+            swept.learner(Counter(), params),
+        ]
+        assert len({id(each) for each in (learner, *others)}) == 7
+
+    def test_a_module_of_the_user_that_is_loaded_again_has_another_learner(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "mine.py").write_text(
+            "from guessing import GuessConfig, Guess as G\n\n\nclass Mine(G):\n    pass\n"
+        )
+        monkeypatch.syspath_prepend(tmp_path)
+        run, env = dataclasses.replace(RUN, algorithm="mine:Mine", config={}), Counter()
+        learner = run.learner(env, env.default_params)
+        assert run.learner(env, env.default_params) is learner
+        importlib.reload(sys.modules["mine"])
+        again = run.learner(env, env.default_params)
+        assert type(again) is sys.modules["mine"].Mine is not type(learner)
+
+    def test_settings_and_networks_that_cannot_be_hashed(self) -> None:
+        @dataclasses.dataclass
+        class Settings:
+            total_steps: int = 40
+
+        class Mutable(Guess):
+            Config: Any = Settings
+
+        class Changeable(Linear):
+            __hash__: Any = None
+
+        env, run = Counter(), dataclasses.replace(RUN, config={})
+        assert isinstance(run.learner(env, env.default_params, Mutable), Mutable)
+        assert isinstance(run.learner(env, env.default_params, network=Changeable(2)), PPO)
 
     def test_a_setting_that_is_gone(self) -> None:
         with pytest.raises(ConfigError, match=r"run\.json: there is no setting 'klip'"):

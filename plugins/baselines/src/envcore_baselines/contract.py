@@ -75,6 +75,8 @@ def check_update(learner: Any) -> None:
     import jax
     import numpy as np
     from envcore.text import one_line
+    from envcore.trees import structure_difference
+    from jax.tree_util import keystr, tree_leaves_with_path
 
     name = type(learner).__name__
 
@@ -90,9 +92,13 @@ def check_update(learner: Any) -> None:
     result = traced(learner.update, state)
     if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[1], dict):
         raise ConfigError(f"update of the algorithm {name} must return the next state and a dict of metrics.")
-    types, next_types = (jax.tree.map(lambda x: (x.shape, str(x.dtype)), each) for each in (state, result[0]))
-    if types != next_types:
-        raise ConfigError(f"update of the algorithm {name} returns another kind of state: {next_types}, not {types}.")
+    what = f"the state after update of the algorithm {name}, like that before,"
+    if jax.tree.structure(state) != jax.tree.structure(result[0]):
+        raise ConfigError(f"{what} must be {structure_difference(state, result[0])}.")
+    for (path, before), after in zip(tree_leaves_with_path(state), jax.tree.leaves(result[0]), strict=True):
+        if (before.shape, before.dtype) != (after.shape, after.dtype):
+            expected, found = (f"{x.dtype}{list(x.shape)}" for x in (before, after))
+            raise ConfigError(f"{what} must have {expected} as its {keystr(path)}, got {found}.")
     for each, dtype in {"returns": np.float32, "episodes": np.int32}.items():
         found = result[1].get(each)
         if found is None or (found.shape, found.dtype) != ((), dtype):

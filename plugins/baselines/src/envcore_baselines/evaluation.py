@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from envcore import random
 from envcore.wrappers import Batched, NoAutoReset
 
-from envcore_baselines.learner import Learner, each_agent
+from envcore_baselines.learner import Constants, Learner, each_agent
 
 MAX_STEPS = 100_000
 """Steps after which an episode counts as it stands, in environments without a time limit."""
@@ -42,9 +42,16 @@ def episode_returns(
     return returns, ended
 
 
-def evaluator(learner: Learner, params: Any, num_episodes: int) -> Callable[[Any, jax.Array], jax.Array]:
-    """What plays so many greedy episodes with agents and a random key for each, and returns their returns."""
-    return lambda agents, keys: _play(learner, params, agents, keys, num_episodes, True)[0]
+@dataclasses.dataclass(frozen=True)
+class Evaluator:
+    """Plays so many greedy episodes with agents and a random key for each, and returns their returns."""
+
+    learner: Learner
+    params: Constants
+    num_episodes: int
+
+    def __call__(self, agents: Any, keys: jax.Array) -> jax.Array:
+        return _play(self.learner, self.params.tree, agents, keys, self.num_episodes, True)[0]
 
 
 def _play(

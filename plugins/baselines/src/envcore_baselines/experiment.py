@@ -20,8 +20,8 @@ from envcore_runs.choice import Choice, choice_of
 
 from envcore_baselines import algorithms
 from envcore_baselines.curve import Point
-from envcore_baselines.evaluation import evaluator
-from envcore_baselines.learner import Learner
+from envcore_baselines.evaluation import Evaluator
+from envcore_baselines.learner import Constants, Learner
 from envcore_baselines.trained import TrainedAgent
 from envcore_baselines.training import CURVE_PNG, Run, Training, training_bytes
 
@@ -125,7 +125,8 @@ def started(
     """
     env, params = made
     sharding = placement.sharding_of_some(run.num_agents, devices)
-    evaluate = evaluator(learner, params, run.evaluation_episodes) if run.evaluation_episodes else None
+    episodes = run.evaluation_episodes
+    evaluate = Evaluator(learner, Constants(params), episodes) if episodes else None
     each = training_bytes(learner, run, sharding, evaluate) * len(run.combinations)
     memory.check_fits(option, run.num_seeds, each, memory.device_bytes(sharding))
     with contextlib.nullcontext() if out is None else run.claimed(out), memory.explained(option, run.num_seeds):

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import spaces
+from envcore import spaces, trees
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.wrappers import ActionMaskObservation, FlattenObservation
@@ -64,6 +64,25 @@ class Learner(Protocol):
     def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[Any, Any]:
         """The action for one observation, without chance if `greedy`; and what the agent remembers after it."""
         ...
+
+
+class Constants:
+    """A pytree of numbers, equal to another one where all numbers are: constants of a program, as static arguments.
+
+    Attributes:
+      tree: the pytree.
+    """
+
+    def __init__(self, tree: Any):
+        leaves, structure = jax.tree.flatten(tree)
+        arrays = [np.asarray(jax.random.key_data(x) if trees.is_key(x) else x) for x in leaves]
+        self.tree, self._key = tree, (structure, tuple((x.dtype, x.shape, x.tobytes()) for x in arrays))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constants) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
 
 
 def observed(env: Environment, params: Any) -> Environment:

@@ -28,6 +28,7 @@ from envcore.environment import Environment
 from envcore.errors import FileError
 from envcore.files import replace
 from envcore.random import key_of
+from envcore.specs import is_hashable
 from envcore_runs import checkpoint, placement, processes, run_folder
 from envcore_runs.choice import choose
 from envcore_runs.compiling import quicker_jit
@@ -40,7 +41,8 @@ from envcore_baselines import algorithms
 from envcore_baselines.contract import check_update
 from envcore_baselines.curve import Curve, CurveRecord, Point
 from envcore_baselines.footprint import largest_bytes
-from envcore_baselines.learner import Learner, Metrics, each_agent
+from envcore_baselines.learner import Constants, Learner, Metrics, each_agent
+from envcore_baselines.networks import network_of
 from envcore_baselines.sweep import Swept, combinations, title
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -152,7 +154,7 @@ class Run:
         return dataclasses.replace(choice, randomize=self.randomize).make()
 
     def learner(self, env: Environment, params: Any, algorithm: Any = None, network: Any = None) -> Learner:
-        """The algorithm with the run's settings, for an environment.
+        """The algorithm with the run's settings, for an environment; the same object for the same, compiled once.
 
         Args:
           env, params: the environment.
@@ -162,16 +164,14 @@ class Run:
           ConfigError: the settings do not fit the environment, or cannot be swept; a user's algorithm fails.
         """
         algorithm = self.algorithm if algorithm is None else algorithm
-        network = (self.network or None) if network is None else network
         config = algorithms.config(algorithm, None, self.config, RUN)
-        grid = algorithms.grid(algorithm, self.sweep, {}, RUN)
-
-        def make(config: Any) -> Learner:
-            return algorithms.learner(algorithm, env, params, config, network)
-
-        if not algorithms.is_ours(algorithm):  # ours need not be traced once more
-            check_update(make(config))
-        return Swept(make, config, list(grid)) if grid else make(config)
+        names = tuple(algorithms.grid(algorithm, self.sweep, {}, RUN))
+        if not algorithms.is_ours(algorithm):  # not by its name, since its module may be loaded again
+            algorithm = algorithms.class_of(algorithm)
+        if network is not None or self.network:
+            network = network_of(self.network if network is None else network)
+        make = _learner if is_hashable((config, network)) else _learner.__wrapped__
+        return make(algorithm, env, Constants(params), config, network, names)
 
     def claimed(self, folder: Path) -> AbstractContextManager[None]:
         """Creates this run's folder, or checks that it is this run's, and locks it; see `run_folder.claimed`.
@@ -261,6 +261,25 @@ def _updates_of_a_point(learner: Learner) -> int:
 def _hashable(option: Any) -> Any:
     """An option as it was before JSON, which has no tuples."""
     return tuple(_hashable(each) for each in option) if isinstance(option, list) else option
+
+
+@functools.lru_cache(maxsize=16)
+def _learner(
+    algorithm: algorithms.Algorithm,
+    env: Environment,
+    params: Constants,
+    config: Any,
+    network: Any,
+    names: tuple[str, ...],
+) -> Learner:
+    """A learner, in which settings of these names are swept. Programs are compiled for each learner."""
+
+    def make(config: Any) -> Learner:
+        return algorithms.learner(algorithm, env, params.tree, config, network)
+
+    if not algorithms.is_ours(algorithm):  # ours need not be traced once more
+        check_update(make(config))
+    return Swept(make, config, names) if names else make(config)
 
 
 class Training:
