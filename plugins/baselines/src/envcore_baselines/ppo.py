@@ -240,7 +240,8 @@ class PPO:
         a `Box` means, then logarithms of deviations. A class is called with num_outputs. Normalized observations are
         float32.
       distribution: of other actions than those above, with the attributes and methods of `Categorical`.
-      rollout: in place of `run_rollout`, such as `envcore_fused.run_rollout`, which plays the same in one kernel.
+      rollout: in place of `run_rollout`, such as `envcore_fused.run_rollout`, which plays the same in one kernel, or
+        what returns steps that something else has played.
 
     Attributes:
       config: the settings.
