@@ -99,15 +99,15 @@ def test_a_learner_without_an_attribute() -> None:
         ({"update": lambda self, state: state}, "update of the algorithm Mine must return the next state and a dict"),
         (
             {"update": lambda self, state: (state._replace(agent=1.5), {})},
-            r"the state after update of the algorithm Mine.* must have int32\[\] as its .agent, got float32\[\]",
+            r"update of the algorithm Mine must keep the types of its state: .agent was int32\[\] and is float32\[\]",
         ),
         (
             {"update": lambda self, state: (state._replace(agent=jnp.zeros(2, jnp.int32)), {})},
-            r"the algorithm Mine, like that before, must have int32\[\] as its .agent, got int32\[2\]",
+            r"must keep the types of its state: .agent was int32\[\] and is int32\[2\]",
         ),
         (
             {"update": lambda self, state: (state._replace(agent=()), {})},
-            "the algorithm Mine, like that before, must be GuessState, got one without .agent",
+            "must keep the types of its state: expected GuessState, got one without .agent",
         ),
         ({"update": lambda self, state: (state, {"returns": jnp.float32(0)})}, "Mine must have episodes, int32 .*None"),
         ({"update": lambda self, state: (state, {"returns": jnp.zeros(2)})}, r"Mine must have returns, float32 \(\)"),

@@ -16,6 +16,7 @@ from envcore_baselines import training
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.trained import TrainedAgent
 from envcore_baselines.training import Run
+from envcore_testing.compilation import programs_compiled
 from guessing import Guess
 from toy import Counter
 
@@ -50,6 +51,18 @@ def test_what_it_returns() -> None:
         obs, _ = agent.env.reset(jax.random.key(0), agent.params)
         action, _ = agent.act(agent.start_memory(), obs, jax.random.key(1))
         assert agent.env.action_space(agent.params).contains(action)
+
+
+@pytest.mark.slow
+def test_the_same_settings_are_compiled_once() -> None:
+    def trained(seed: int) -> envcore_baselines.Trained:
+        return envcore_baselines.train("ppo", "Catch-bsuite", seed=seed, evaluation_episodes=2, **SMALL)
+
+    first = trained(0)
+    before = programs_compiled()
+    other = trained(5)
+    assert programs_compiled() == before
+    assert not np.array_equal(first.metrics["loss"], other.metrics["loss"])
 
 
 @pytest.mark.slow

@@ -55,12 +55,12 @@ def test_targets_are_mixtures_of_returns_over_several_steps(q_lambda: float, mon
     found = learner(Counter(), None, replay(steps), discount=0.9, q_lambda=q_lambda, epochs=1, minibatches=1)
     monkeypatch.setattr(found, "_network", Shown())
     monkeypatch.setattr(found, "_optimizer", optax.sgd(1.0))
-    weights: Any = jnp.zeros(32)
+    weights: Any = np.random.default_rng(1).normal(size=32).astype(np.float32)
     state = State(weights, found._optimizer.init(weights), None, jnp.int32(0), KEY)  # type: ignore[arg-type]
     after, metrics = jax.jit(found.update)(state)
-    values = np.take_along_axis(steps.obs, steps.action[..., None], -1)[..., 0]
-    targets = values + 32 * np.asarray(after.network).reshape(8, 4)
-    next_value = steps.next_obs[..., :2].max(-1) * ~steps.info["terminated"]
+    values = np.take_along_axis(steps.obs, steps.action[..., None], -1)[..., 0] + weights.reshape(8, 4)
+    targets = values + 32 * (np.asarray(after.network) - weights).reshape(8, 4)
+    next_value = (steps.next_obs[..., :2].max(-1) + weights.reshape(8, 4)) * ~steps.info["terminated"]
     for env in range(4):
         for time in range(8):
             expected, earned, weight = 0.0, 0.0, 1.0

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
+import envcore
 import hostile_files
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.errors import FileError
+from envcore.wrappers import FlattenObservation, RandomizeParams
 from envcore_baselines import training
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.ppo import PPO, PPOConfig
@@ -114,52 +114,41 @@ class TestRun:
         np.testing.assert_array_equal(params.link_lengths, np.asarray([0.25, 0.5], np.float32))
 
     def test_runs_that_differ_in_their_seeds_share_a_learner(self) -> None:
-        """And so the programs that are compiled for it."""
-        params = Counter().default_params
-        learner = RUN.learner(Counter(), params)
-        again = dataclasses.replace(RUN, seed=8, num_seeds=3)
-        assert again.learner(Counter(), params.replace(bonus=np.float64(0.5))) is learner
-        swept = dataclasses.replace(RUN, sweep={"clip": [0.1, 0.2]})
-        assert swept.learner(Counter(), params) is dataclasses.replace(swept, seed=8).learner(Counter(), params)
-        config = {**RUN.config, "clip": 0.3}
+        env, params = envcore.make("Catch-bsuite")
+        run = dataclasses.replace(RUN, env_id="Catch-bsuite", options={}, params={})
+        learner = run.learner(env, params)
+        same, again = dataclasses.replace(run, seed=8, num_seeds=3), envcore.make("Catch-bsuite")
+        assert same.learner(*again) is learner
+        swept = dataclasses.replace(run, sweep={"clip": [0.1, 0.2]})
+        assert swept.learner(env, params) is dataclasses.replace(swept, seed=8).learner(*again)
+        drawn = [RandomizeParams(env, {"max_steps_in_episode": (5, 9)}) for _ in range(2)]
+        assert run.learner(drawn[0], params) is run.learner(drawn[1], params)
         others = [
-            RUN.learner(Counter(), params.replace(bonus=0.4)),
-            RUN.learner(Counter(), params.replace(max_steps_in_episode=11)),
-            RUN.learner(Counter(4), params),
-            RUN.learner(Counter(), params, network=Linear),
-            dataclasses.replace(RUN, config=config).learner(Counter(), params),
-            swept.learner(Counter(), params),
+            run.learner(env, params.replace(max_steps_in_episode=7)),
+            run.learner(*envcore.make("Catch-bsuite", rows=5)),
+            run.learner(FlattenObservation(env), params),
+            run.learner(drawn[0], params),
+            dataclasses.replace(run, config={**run.config, "clip": 0.3}).learner(env, params),
+            dataclasses.replace(run, algorithm="pqn").learner(env, params),
+            swept.learner(env, params),
         ]
-        assert len({id(each) for each in (learner, *others)}) == 7
+        assert len({id(each) for each in (learner, *others)}) == 8
 
-    def test_a_module_of_the_user_that_is_loaded_again_has_another_learner(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        (tmp_path / "mine.py").write_text(
-            "from guessing import GuessConfig, Guess as G\n\n\nclass Mine(G):\n    pass\n"
-        )
-        monkeypatch.syspath_prepend(tmp_path)
-        run, env = dataclasses.replace(RUN, algorithm="mine:Mine", config={}), Counter()
-        learner = run.learner(env, env.default_params)
-        assert run.learner(env, env.default_params) is learner
-        importlib.reload(sys.modules["mine"])
-        again = run.learner(env, env.default_params)
-        assert type(again) is sys.modules["mine"].Mine is not type(learner)
-
-    def test_settings_and_networks_that_cannot_be_hashed(self) -> None:
-        @dataclasses.dataclass
-        class Settings:
-            total_steps: int = 40
-
-        class Mutable(Guess):
-            Config: Any = Settings
-
-        class Changeable(Linear):
-            __hash__: Any = None
-
-        env, run = Counter(), dataclasses.replace(RUN, config={})
-        assert isinstance(run.learner(env, env.default_params, Mutable), Mutable)
-        assert isinstance(run.learner(env, env.default_params, network=Changeable(2)), PPO)
+    def test_what_users_write_is_traced_anew(self) -> None:
+        """It may have changed, and nothing would show it."""
+        env, params = envcore.make("CartPole-v1")
+        run = dataclasses.replace(RUN, env_id="CartPole-v1", options={}, params={})
+        guesses = dataclasses.replace(run, config={})
+        drawn = RandomizeParams(env, lambda key, params: params)
+        for first, second in (
+            [run.learner(Counter(), Counter().default_params) for _ in range(2)],
+            [run.learner(FlattenObservation(Counter()), Counter().default_params) for _ in range(2)],
+            [run.learner(drawn, params) for _ in range(2)],
+            [run.learner(env, params, network=Linear) for _ in range(2)],
+            [guesses.learner(env, params, Guess) for _ in range(2)],
+        ):
+            assert type(first) is type(second)
+            assert first is not second
 
     def test_a_setting_that_is_gone(self) -> None:
         with pytest.raises(ConfigError, match=r"run\.json: there is no setting 'klip'"):

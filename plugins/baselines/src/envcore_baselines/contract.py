@@ -92,13 +92,13 @@ def check_update(learner: Any) -> None:
     result = traced(learner.update, state)
     if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[1], dict):
         raise ConfigError(f"update of the algorithm {name} must return the next state and a dict of metrics.")
-    what = f"the state after update of the algorithm {name}, like that before,"
+    what = f"update of the algorithm {name} must keep the types of its state"
     if jax.tree.structure(state) != jax.tree.structure(result[0]):
-        raise ConfigError(f"{what} must be {structure_difference(state, result[0])}.")
+        raise ConfigError(f"{what}: expected {structure_difference(state, result[0])}.")
     for (path, before), after in zip(tree_leaves_with_path(state), jax.tree.leaves(result[0]), strict=True):
         if (before.shape, before.dtype) != (after.shape, after.dtype):
             expected, found = (f"{x.dtype}{list(x.shape)}" for x in (before, after))
-            raise ConfigError(f"{what} must have {expected} as its {keystr(path)}, got {found}.")
+            raise ConfigError(f"{what}: {keystr(path)} was {expected} and is {found}.")
     for each, dtype in {"returns": np.float32, "episodes": np.int32}.items():
         found = result[1].get(each)
         if found is None or (found.shape, found.dtype) != ((), dtype):

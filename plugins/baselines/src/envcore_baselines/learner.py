@@ -67,7 +67,7 @@ class Learner(Protocol):
 
 
 class Constants:
-    """A pytree of numbers, equal to another one where all numbers are: constants of a program, as static arguments.
+    """Constants of a program as a static argument: pytrees are equal where all their numbers, shapes and dtypes are.
 
     Attributes:
       tree: the pytree.
@@ -75,8 +75,10 @@ class Constants:
 
     def __init__(self, tree: Any):
         leaves, structure = jax.tree.flatten(tree)
-        arrays = [np.asarray(jax.random.key_data(x) if trees.is_key(x) else x) for x in leaves]
-        self.tree, self._key = tree, (structure, tuple((x.dtype, x.shape, x.tobytes()) for x in arrays))
+        numbers = [np.asarray(jax.random.key_data(x) if trees.is_key(x) else x) for x in leaves]
+        kinds = [str(getattr(leaf, "dtype", x.dtype)) for leaf, x in zip(leaves, numbers, strict=True)]
+        self.tree = tree
+        self._key = structure, tuple((kind, x.shape, x.tobytes()) for kind, x in zip(kinds, numbers, strict=True))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constants) and self._key == other._key

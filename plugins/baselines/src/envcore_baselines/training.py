@@ -28,7 +28,6 @@ from envcore.environment import Environment
 from envcore.errors import FileError
 from envcore.files import replace
 from envcore.random import key_of
-from envcore.specs import is_hashable
 from envcore_runs import checkpoint, placement, processes, run_folder
 from envcore_runs.choice import choose
 from envcore_runs.compiling import quicker_jit
@@ -42,7 +41,6 @@ from envcore_baselines.contract import check_update
 from envcore_baselines.curve import Curve, CurveRecord, Point
 from envcore_baselines.footprint import largest_bytes
 from envcore_baselines.learner import Constants, Learner, Metrics, each_agent
-from envcore_baselines.networks import network_of
 from envcore_baselines.sweep import Swept, combinations, title
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -154,7 +152,10 @@ class Run:
         return dataclasses.replace(choice, randomize=self.randomize).make()
 
     def learner(self, env: Environment, params: Any, algorithm: Any = None, network: Any = None) -> Learner:
-        """The algorithm with the run's settings, for an environment; the same object for the same, compiled once.
+        """The algorithm with the run's settings, for an environment.
+
+        Where nothing of the user's takes part, it is the same object for the same settings, so that its programs are
+        compiled once. What users write may change without a trace.
 
         Args:
           env, params: the environment.
@@ -166,11 +167,9 @@ class Run:
         algorithm = self.algorithm if algorithm is None else algorithm
         config = algorithms.config(algorithm, None, self.config, RUN)
         names = tuple(algorithms.grid(algorithm, self.sweep, {}, RUN))
-        if not algorithms.is_ours(algorithm):  # not by its name, since its module may be loaded again
-            algorithm = algorithms.class_of(algorithm)
-        if network is not None or self.network:
-            network = network_of(self.network if network is None else network)
-        make = _learner if is_hashable((config, network)) else _learner.__wrapped__
+        network = (self.network or None) if network is None else network
+        is_ours = algorithms.is_ours(algorithm) and network is None and _is_ours(env)
+        make = _learner if is_ours else _learner.__wrapped__
         return make(algorithm, env, Constants(params), config, network, names)
 
     def claimed(self, folder: Path) -> AbstractContextManager[None]:
@@ -261,6 +260,16 @@ def _updates_of_a_point(learner: Learner) -> int:
 def _hashable(option: Any) -> Any:
     """An option as it was before JSON, which has no tuples."""
     return tuple(_hashable(each) for each in option) if isinstance(option, list) else option
+
+
+def _is_ours(value: Any) -> bool:
+    """Whether an environment and all that it is made of are of packages named after envcore, or plain values."""
+    if isinstance(value, tuple):
+        return all(map(_is_ours, value))
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return value is None or isinstance(value, str | int | float)
+    fields = (getattr(value, field.name) for field in dataclasses.fields(value))
+    return type(value).__module__.startswith("envcore") and all(map(_is_ours, fields))
 
 
 @functools.lru_cache(maxsize=16)

@@ -6,13 +6,18 @@ from typing import Any
 
 import envcore
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from envcore.rollout import Transition
 from envcore_baselines import bsuite
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQNConfig
 from envcore_baselines.dqn import DQNConfig
+from envcore_baselines.ppo import PPO
 from envcore_baselines.ppo_rnn import RecurrentPPO
 from envcore_bsuite.programs import Lane, Program, group
+from learning import updated
+from toy import Counter
 
 # Read off bsuite 0.3.6's baselines/jax, `default_agent` of dqn and of boot_dqn.
 SHARED = {
@@ -122,3 +127,26 @@ def test_recurrent_ppo_learns_after_every_rollout_from_the_steps_that_it_took() 
         np.testing.assert_allclose(steps.next_value[:-2, 0][goes_on], values[1:-1, 0][goes_on], atol=1e-5)
     np.testing.assert_array_equal(after.learned.now.memory, after.memory)
     assert np.asarray(after.memory).any((1, 2)).tolist() == [False, True]
+
+
+@pytest.mark.slow
+def test_ppo_learns_from_the_runners_steps_as_from_its_own() -> None:
+    env, params = Counter(), Counter().default_params
+    agent, learner = bsuite.ppo(env), PPO(env, params, bsuite.PPO_CONFIG)
+    keys = jax.random.split(jax.random.key(0), 2)
+    start = jax.jit(learner.init)(keys[0])
+    _, _, (obs, action, _, _, reward, done, terminated, _, next_obs) = updated(learner, start)
+    expected, _ = jax.jit(learner.update)(start._replace(key=keys[1]))
+
+    def played(number: int) -> Transition:
+        rows = (x[number, 0] for x in (obs, action, reward, next_obs, done))
+        return Transition(None, *rows, {"terminated": terminated[number, 0], "step": jnp.int32(number)})
+
+    steps = jax.tree.map(lambda *rows: jnp.stack(rows), *map(played, range(len(reward))))
+    state = agent.init(keys[0])
+    jax.tree.map(np.testing.assert_array_equal, state.agent, start.agent)
+    state, _ = jax.jit(
+        lambda state: jax.lax.scan(lambda state, step: (agent.update(state, step, keys[1]), None), state, steps)
+    )(state)
+    for found, wanted in zip(*map(jax.tree.leaves, (state.agent, expected.agent)), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
