@@ -140,7 +140,7 @@ def test_ppo_learns_from_the_runners_steps_as_from_its_own() -> None:
 
     def played(number: int) -> Transition:
         rows = (x[number, 0] for x in (obs, action, reward, next_obs, done))
-        return Transition(None, *rows, {"terminated": terminated[number, 0], "step": jnp.int32(number)})
+        return Transition(None, *rows, info={"terminated": terminated[number, 0], "step": jnp.int32(number)})
 
     steps = jax.tree.map(lambda *rows: jnp.stack(rows), *map(played, range(len(reward))))
     state = agent.init(keys[0])
