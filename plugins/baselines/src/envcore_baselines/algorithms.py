@@ -160,11 +160,6 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
     return made
 
 
-def class_of(algorithm: Algorithm) -> type[Any]:
-    """The class of an algorithm; raises as `config`."""
-    return _found(algorithm)[0]
-
-
 def is_ours(algorithm: Algorithm) -> bool:
     """Whether an algorithm is one of this package, by its name; raises as `config`."""
     return bool(_found(algorithm)[1])

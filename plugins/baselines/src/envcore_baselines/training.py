@@ -155,7 +155,7 @@ class Run:
         """The algorithm with the run's settings, for an environment.
 
         Where nothing of the user's takes part, it is the same object for the same settings, so that its programs are
-        compiled once. What users write may change without a trace.
+        compiled once. What users write may have changed, and nothing would show it.
 
         Args:
           env, params: the environment.
