@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from envcore import devices, random, spaces
 from envcore.devices import all_devices, spread
+from envcore.errors import EnvcoreError
 from envcore_testing.trees import value_differences
 
 on_supported = pytest.mark.skipif(not devices.IS_SUPPORTED, reason="this JAX is too old")
@@ -51,3 +52,10 @@ def test_shares_of_keys_and_words() -> None:
         jax.eval_shape(
             spread(lambda key: random.bits(key, (2**31, 1), "envs"), all_devices(), (False,)), jax.random.key(0)
         )
+
+
+def test_a_jax_without_a_map_over_devices_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(jax, "shard_map", raising=False)
+    monkeypatch.setattr(devices, "IS_SUPPORTED", False)
+    with pytest.raises(EnvcoreError, match="a program on several devices needs JAX 0.8.0 or newer, this is"):
+        spread(lambda x: x, all_devices(), (True,))

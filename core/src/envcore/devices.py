@@ -59,9 +59,14 @@ def spread(
       arguments: for each argument, whether its leaves have that axis; if not, all devices get the same. Like those of
         `in_axes` of `jax.vmap`, they may be pytrees.
       result: likewise for what it returns; leaves without that axis must be equal on all devices.
+
+    Raises:
+      EnvcoreError: JAX is 0.6.0, which has no `shard_map`.
     """
     if sharding is None:
         return fun
+    if not hasattr(jax, "shard_map"):
+        check_supported("a program on several devices")
 
     def specs_of(is_split: Any) -> Any:
         return jax.tree.map(lambda each: PartitionSpec(sharding.spec[0]) if each else PartitionSpec(), is_split)
