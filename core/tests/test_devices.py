@@ -57,5 +57,5 @@ def test_shares_of_keys_and_words() -> None:
 def test_a_jax_without_a_map_over_devices_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(jax, "shard_map", raising=False)
     monkeypatch.setattr(devices, "IS_SUPPORTED", False)
-    with pytest.raises(EnvcoreError, match="a program on several devices needs JAX 0.8.0 or newer, this is"):
+    with pytest.raises(EnvcoreError, match=r"a program on several devices needs JAX .* or newer, this is"):
         spread(lambda x: x, all_devices(), (True,))
