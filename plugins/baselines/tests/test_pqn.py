@@ -54,12 +54,18 @@ def test_targets_are_mixtures_of_returns_over_several_steps(q_lambda: float, mon
     steps = steps_of_every_kind()
     found = learner(Counter(), None, replay(steps), discount=0.9, q_lambda=q_lambda, epochs=1, minibatches=1)
     monkeypatch.setattr(found, "_network", Shown())
-    monkeypatch.setattr(found, "_optimizer", optax.sgd(1.0))
+
+    def descend(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+        return -updates, updates  # the gradient is the optimizer's next state
+
+    descent = optax.GradientTransformation(lambda params: params, descend)
+    monkeypatch.setattr(found, "_optimizer", descent)
     weights: Any = np.random.default_rng(1).normal(size=32).astype(np.float32)
     state = State(weights, found._optimizer.init(weights), None, jnp.int32(0), KEY)  # type: ignore[arg-type]
     after, metrics = jax.jit(found.update)(state)
     values = np.take_along_axis(steps.obs, steps.action[..., None], -1)[..., 0] + weights.reshape(8, 4)
-    targets = values + 32 * (np.asarray(after.network) - weights).reshape(8, 4)
+    np.testing.assert_allclose(after.network, weights - after.optimizer, rtol=1e-5)
+    targets = values - 32 * np.asarray(after.optimizer).reshape(8, 4)
     next_value = (steps.next_obs[..., :2].max(-1) + weights.reshape(8, 4)) * ~steps.info["terminated"]
     for env in range(4):
         for time in range(8):
@@ -72,12 +78,12 @@ def test_targets_are_mixtures_of_returns_over_several_steps(q_lambda: float, mon
                 weight *= q_lambda
                 if is_last:
                     break
-            np.testing.assert_allclose(targets[time, env], expected, rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(targets[time, env], expected, rtol=1e-5, atol=1e-6)
     errors = values - targets
     shown = {"loss": (errors**2).mean() / 2, "value": values.mean(), "gradient_norm": np.linalg.norm(errors) / 32}
     assert metrics.keys() == {*shown, "returns", "episodes"}
     for name, value in shown.items():
-        np.testing.assert_allclose(metrics[name], value, rtol=1e-4)
+        np.testing.assert_allclose(metrics[name], value, rtol=1e-5)
 
 
 @pytest.mark.parametrize(("goal", "limit"), [(1, 10), (3, 1), (3, 10)])

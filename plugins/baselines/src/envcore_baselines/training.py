@@ -168,9 +168,9 @@ class Run:
         config = algorithms.config(algorithm, None, self.config, RUN)
         names = tuple(algorithms.grid(algorithm, self.sweep, {}, RUN))
         network = (self.network or None) if network is None else network
-        is_ours = algorithms.is_ours(algorithm) and network is None and _is_ours(env)
-        make = _learner if is_ours else _learner.__wrapped__
-        return make(algorithm, env, Constants(params), config, network, names)
+        if network is None and algorithms.is_ours(algorithm) and _is_ours(env):
+            return _shared_learner(algorithm, env, Constants(params), config, names)
+        return _learner(algorithm, env, params, config, network, names)
 
     def claimed(self, folder: Path) -> AbstractContextManager[None]:
         """Creates this run's folder, or checks that it is this run's, and locks it; see `run_folder.claimed`.
@@ -273,18 +273,20 @@ def _is_ours(value: Any) -> bool:
 
 
 @functools.lru_cache(maxsize=16)
+def _shared_learner(
+    algorithm: Any, env: Environment, params: Constants, config: Any, names: tuple[str, ...]
+) -> Learner:
+    """`_learner`, the same for the same arguments."""
+    return _learner(algorithm, env, params.tree, config, None, names)
+
+
 def _learner(
-    algorithm: algorithms.Algorithm,
-    env: Environment,
-    params: Constants,
-    config: Any,
-    network: Any,
-    names: tuple[str, ...],
+    algorithm: algorithms.Algorithm, env: Environment, params: Any, config: Any, network: Any, names: tuple[str, ...]
 ) -> Learner:
     """A learner, in which settings of these names are swept. Programs are compiled for each learner."""
 
     def make(config: Any) -> Learner:
-        return algorithms.learner(algorithm, env, params.tree, config, network)
+        return algorithms.learner(algorithm, env, params, config, network)
 
     if not algorithms.is_ours(algorithm):  # ours need not be traced once more
         check_update(make(config))
