@@ -1,6 +1,8 @@
-"""`spread`: what two CPU devices draw together is what one draws."""
+"""Two CPU devices: what they draw together is what one draws, and loops run inside `jax.shard_map`."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +11,11 @@ import pytest
 from envcore import devices, random, spaces
 from envcore.devices import all_devices, spread
 from envcore.errors import EnvcoreError
+from envcore.rollout import run_rollout, start_rollout
+from envcore.wrappers import Batched
 from envcore_testing.trees import value_differences
+from jax.sharding import Mesh, PartitionSpec
+from toy import Spring
 
 on_supported = pytest.mark.skipif(not devices.IS_SUPPORTED, reason="this JAX is too old")
 
@@ -59,3 +65,30 @@ def test_a_jax_without_a_map_over_devices_says_so(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(devices, "IS_SUPPORTED", False)
     with pytest.raises(EnvcoreError, match=r"a program on several devices needs JAX .* or newer, this is"):
         spread(lambda x: x, all_devices(), (True,))
+
+
+@on_supported
+@pytest.mark.parametrize("varying", ["key", "params", "policy_params"])
+def test_a_rollout_inside_shard_map_may_differ_by_device_in_one_thing_alone(varying: str) -> None:
+    env = Batched(Spring(), 3)
+    given: dict[str, Any] = {
+        "key": jax.random.key(0),
+        "params": env.default_params,
+        "policy_params": jnp.zeros((), jnp.float32),
+    }
+    two = jax.tree.map(lambda x: jnp.stack([jnp.asarray(x)] * 2), given[varying])
+
+    def pushed(bias: Any, obs: Any, key: jax.Array) -> Any:
+        return env.action_space(env.default_params).sample(key) + bias
+
+    def rollout(each: Any) -> jax.Array:
+        own = {**given, varying: jax.tree.map(lambda x: x[0], each)}
+        start = start_rollout(env, own["key"], own["params"])
+        rewards = run_rollout(
+            env, pushed, start, 4, own["params"], own["policy_params"], collect=lambda step: step.reward
+        )[1]
+        return rewards[None]
+
+    split = PartitionSpec("envs")
+    rewards = jax.jit(jax.shard_map(rollout, mesh=Mesh(np.array(jax.devices()), ("envs",)), in_specs=split, out_specs=split))(two)
+    np.testing.assert_array_equal(rewards[0], rewards[1])

@@ -43,6 +43,33 @@ def share_of(tree: T, num: int, axis_name: AxisName) -> T:
     return jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, first_row(num, axis_name), num), tree)
 
 
+def vary_alike(tree: T, *others: PyTree) -> T:
+    """The same arrays with the types that a loop inside `jax.shard_map` needs.
+
+    With its default `check_vma=True`, the type of an array names the mesh axes along which it may differ. A constant
+    has none, so a `lax.scan` could not start from it and go on with values that depend on the device. Here every array
+    gets the axes of all of them, and of `others`. Outside `jax.shard_map` this does nothing.
+    """
+    axes = frozenset[str]().union(*map(_varying_axes, jax.tree.leaves((tree, others))))
+
+    def leaf(x: Any) -> Any:
+        missing = tuple(sorted(axes - _varying_axes(x)))
+        return _cast_to_varying(x, missing) if missing else x
+
+    return jax.tree.map(leaf, tree) if axes else tree
+
+
+def _varying_axes(x: Any) -> frozenset[str]:
+    aval = getattr(x, "aval", None)
+    manual = getattr(aval, "manual_axis_type", None)  # since JAX 0.10
+    return getattr(aval, "vma", frozenset[str]()) if manual is None else manual.varying
+
+
+def _cast_to_varying(x: Any, axes: tuple[str, ...]) -> jax.Array:
+    pcast: Any = getattr(lax, "pcast", None)  # since JAX 0.9
+    return lax.pvary(x, axes) if pcast is None else pcast(x, axes, to="varying")
+
+
 def all_devices() -> NamedSharding:
     """The first axis of an array split over all devices, those of other processes included."""
     return NamedSharding(jax.make_mesh((jax.device_count(),), ("envs",)), PartitionSpec("envs"))

@@ -13,6 +13,7 @@ from flax import struct
 from jax import lax
 
 from envcore import checks, forks, random, spaces
+from envcore.devices import vary_alike
 from envcore.engine import arguments, stepping
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
@@ -95,7 +96,8 @@ def run_rollout(
     """
     num_steps = checks.positive_integer("num_steps", num_steps, InvalidArgumentError)
     params = arguments.checked_params(env, params)
-    start = RolloutState(start.key, arguments.checked_state(env, start.state))
+    state = vary_alike(arguments.checked_state(env, start.state), start.key, params, policy_params)
+    start = RolloutState(start.key, state)
 
     def body(carry: RolloutState, _: None) -> tuple[RolloutState, PyTree]:
         # The observation is computed from the state here and not carried: XLA would copy it on every iteration.

@@ -78,7 +78,7 @@ def program(env: Environment, key: jax.Array) -> Any:
 def shares(fun: Callable[[jax.Array], Any], key: jax.Array) -> Any:
     """What two devices return inside `shard_map`, as whole arrays."""
     out_specs = (SPLIT, PartitionSpec(None, "envs"))
-    return jax.jit(jax.shard_map(fun, mesh=mesh(), in_specs=SAME, out_specs=out_specs, check_vma=False))(key)
+    return jax.jit(jax.shard_map(fun, mesh=mesh(), in_specs=SAME, out_specs=out_specs))(key)
 
 
 def copies(fun: Callable[[jax.Array], Any], key: jax.Array) -> Any:

@@ -14,6 +14,7 @@ import jax
 import numpy as np
 
 from envcore import forks, random, spaces, spelling, trees
+from envcore.devices import vary_alike
 from envcore.engine.finite import check_finite
 from envcore.engine.time_limit import with_integer_limit
 from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidArgumentError, InvalidParamsError
@@ -124,7 +125,8 @@ def state_struct(env: Env) -> PyTree:
 
 def new_state(env: Env, key: jax.Array, params: PyTree) -> PyTree:
     """The first state of a new episode."""
-    return init_state(env, env.draw_start(key, params), params)
+    draws = env.draw_start(key, params)
+    return vary_alike(init_state(env, draws, params), key, draws, params)
 
 
 def init_state(env: Env, draws: PyTree, params: PyTree) -> PyTree:

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from envcore import trees
+from envcore.devices import vary_alike
 from envcore.engine import arguments
 from envcore.engine.arguments import Env
 from envcore.engine.auto_reset import reset_where
@@ -62,9 +63,10 @@ def _advance(env: Env, state: PyTree, action: PyTree, draws: PyTree, params: PyT
 def restart(env: Env, key: jax.Array, done: jax.Array, state: PyTree, params: PyTree) -> PyTree:
     """`Environment.restart`."""
 
-    def fresh(_: PyTree, key: jax.Array, params: PyTree) -> PyTree:
-        return jax.tree.map(jnp.asarray, arguments.new_state(env, key, params))
+    def fresh(finished: PyTree, key: jax.Array, params: PyTree) -> PyTree:
+        return vary_alike(jax.tree.map(jnp.asarray, arguments.new_state(env, key, params)), finished)
 
+    state = vary_alike(state, done, key, params)
     return reset_where(done, fresh, state, key, params, only_finished=env.expensive_reset)
 
 

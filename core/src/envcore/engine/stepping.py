@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from envcore import random, trees
+from envcore.devices import vary_alike
 from envcore.engine import arguments, episode
 from envcore.engine.arguments import Env
 from envcore.engine.episode import Info, Outcome
@@ -44,6 +45,7 @@ def step(env: Env, key: jax.Array, state: PyTree, action: PyTree, params: PyTree
     done = outcome.terminated | outcome.truncated
     state = env.restart(random.reset_key(key), done, outcome.state, params)
     state = episode.conform(env, state, outcome.state, "restart's state")
+    state = vary_alike(state, key, action, params)
     # Once for obs and once for final_obs: whichever of them the program does not use, XLA deletes.
     obs, final_obs = observe(env, state, params), observe(env, outcome.state, params)
     return obs, state, outcome.reward, done, _info(outcome, final_obs, action_mask(env, state, params))

@@ -10,7 +10,7 @@ import jax
 from jax.sharding import NamedSharding
 
 from envcore import checks, random, spaces, trees
-from envcore.devices import AxisName, all_devices, check_supported, spread
+from envcore.devices import AxisName, all_devices, check_supported, first_row, spread, vary_alike
 from envcore.engine import arguments
 from envcore.environment import Environment, Outcome
 from envcore.typing import PyTree
@@ -67,7 +67,8 @@ class Batched(Wrapper):
         return jax.vmap(self.env.draw_start, (0, None))(self._keys(key), params)
 
     def init_state(self, draws: PyTree, params: PyTree, /) -> PyTree:
-        return jax.vmap(functools.partial(arguments.init_state, self.env), (0, None))(draws, params)
+        state = jax.vmap(functools.partial(arguments.init_state, self.env), (0, None))(draws, params)
+        return state if self.axis_name is None else vary_alike(state, first_row(self.num_envs, self.axis_name))
 
     def draw(self, key: jax.Array, params: PyTree) -> PyTree:
         return jax.vmap(self.env.draw, (0, None))(self._keys(key), params)

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
+from envcore.devices import vary_alike
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.typing import ArrayParam, Float, FloatParam, IntParam
 from flax import struct
@@ -184,7 +185,8 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
 
     def draw(self, key: jax.Array, params: AcrobotParams) -> AcrobotDraws:
         high = params.torque_noise_max
-        noise = lax.cond(high > 0, lambda: random.uniform(key, (), -high, high), lambda: jnp.zeros((), jnp.float32))
+        without = vary_alike(jnp.zeros((), jnp.float32), key, high)
+        noise = lax.cond(high > 0, lambda: random.uniform(key, (), -high, high), lambda: without)
         return AcrobotDraws(noise)
 
     def transition(
