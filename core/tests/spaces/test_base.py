@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.spaces import Box, Dict, Discrete, MultiDiscrete, Tuple
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from switches import switched
 
@@ -26,6 +26,7 @@ def integer_boxes(draw):
     info = np.iinfo(dtype)
     number = st.integers(info.min, info.max) | st.sampled_from([info.min, info.max, info.max - 1])
     low, high = sorted([draw(number), draw(number)])
+    assume(low < np.inf and high > -np.inf)
     return Box(low, high, draw(SHAPES), dtype)
 
 
@@ -41,6 +42,7 @@ def float_boxes(draw):
 def float_boxes_with_a_bound_for_each_element(draw):
     number = st.floats(width=32, allow_nan=False, allow_subnormal=False)
     pairs = [sorted([draw(number), draw(number)]) for _ in range(4)]
+    assume(all(low < np.inf and high > -np.inf for low, high in pairs))
     return Box([low for low, _ in pairs], [high for _, high in pairs])
 
 
@@ -228,3 +230,29 @@ def test_a_cast_value_has_the_dtypes_of_the_space(x64):
         on_host = space.cast({"a": 1, "b": (np.array([0.5, 1e300]),), "c": np.bool_(True)})
     assert jax.tree.map(lambda x: x.dtype, on_host) == space.dtype
     assert on_host["b"][0].tolist() == [0.5, np.inf]
+
+
+LARGE = [2**31, 2**32, 2**32 + 1, 2**40, 2**63, 2**64, 2**64 + 1, -(2**31) - 1, -(2**32) + 1, -(2**63), -(2**64) + 1]
+
+
+@pytest.mark.parametrize(
+    "space",
+    [Discrete(3), *(Box(0, 2, (), dtype) for dtype in (np.int32, np.uint32, np.int8, np.uint8))],
+    ids=repr,
+)
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint64])
+def test_large_integers_do_not_wrap_into_a_space(space, kind):
+    limits = {np.int64: (-(2**63), 2**63), np.uint64: (0, 2**64)}.get(kind, (-(2**65), 2**65))
+    values = [kind(value) for value in LARGE if limits[0] <= value < limits[1]]
+    assert [value for value in values if space.contains(value)] == []
+    assert space.contains(kind(1))
+
+
+def test_large_integers_do_not_wrap_in_x64_mode():
+    with switched(jax_enable_x64=True):
+        for dtype in (jnp.int64, jnp.uint64):
+            value = jnp.asarray(2**32 + 1, dtype)
+            for space in (Discrete(3), Box(0, 2, dtype=np.int32)):
+                assert not jax.jit(space.contains)(value)
+                assert not space.contains(space.cast(value))
+            assert not MultiDiscrete([3, 3]).contains(jnp.stack([value, value]))

@@ -65,6 +65,8 @@ class TestConstruction:
             ((np.full((50, 50), 3), [2] * 50), "Box needs low <= high, got low=3.0, high=2.0$"),
             ((np.full((50, 50), 1e300), 1), r"Box cannot use the bound \[\[1.e\+300 .*represent it$"),
             ((np.nan, 1), "Box needs low <= high"),
+            ((np.inf, np.inf), "Box needs a finite number between low and high, got low=inf, high=inf"),
+            (([0, -np.inf], [1, -np.inf]), "Box needs a finite number between low and high, got low=-inf, high=-inf"),
             ((0, [1, 2], (3,)), r"Box cannot use the bound \[1, 2\] for shape \(3,\)"),
             ((-np.inf, 0, (), np.int32), "Box cannot use the bound -inf .* int32 cannot represent it"),
             ((0, 300, (), np.uint8), "Box cannot use the bound 300 .* uint8 cannot represent it"),
@@ -220,6 +222,10 @@ class TestContains:
     def test_a_wider_integer_does_not_wrap_into_the_bounds(self, value):
         assert not Box(0, 255, dtype=np.uint8).contains(value)
         assert not Box(-128, 127, dtype=np.int8).contains(np.int32(256))
+
+    def test_a_finite_number_that_the_dtype_turns_into_infinity_is_outside(self):
+        assert not Box(-np.inf, np.inf).contains(1e300)
+        assert Box(-np.inf, np.inf).contains(np.inf)
 
     def test_signs_are_told_apart(self):
         assert not Box(0, 2**32 - 1, dtype=np.uint32).contains(np.int32(-1))

@@ -12,6 +12,7 @@ from envcore import spaces
 from envcore.errors import InvalidActionError
 from envcore.wrappers import Batched, CheckActions, ClipAction, LogWrapper
 from envcore_testing import check_env
+from switches import switched
 from toy import Counter, Spring
 
 KEY = jax.random.key(5)
@@ -181,3 +182,13 @@ def test_types_are_checked_first() -> None:
 @pytest.mark.parametrize("env", [CheckActions(Spring()), LogWrapper(CheckActions(Batched(Counter(), 3)))])
 def test_conforms(env: Any) -> None:
     check_env(env, num_steps=64)
+
+
+def test_a_64_bit_action_does_not_wrap_into_the_space() -> None:
+    with switched(jax_enable_x64=True):
+        env, action = CheckActions(Counter()), jnp.int64(2**32 + 1)
+        state = env.reset(KEY)[1]
+        with pytest.raises(InvalidActionError, match="outside its action space: got 4294967297"):
+            env.step(KEY, state, action)
+        with pytest.raises(COMPILED, match="outside its action space"):
+            jax.block_until_ready(jax.jit(env.step)(KEY, state, action))

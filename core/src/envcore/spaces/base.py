@@ -58,7 +58,8 @@ class Space:
     def cast(self, value: PyTree) -> PyTree:
         """The value with exactly the space's dtypes: what a JAX array is stays one, all else becomes a numpy array.
 
-        The value has no `mismatch`. A float that is too large for the dtype becomes infinite.
+        The value has no `mismatch`. A float that is too large for the dtype becomes infinite, an integer in a JAX array
+        the dtype's lowest or highest.
         """
         raise NotImplementedError
 
@@ -128,11 +129,19 @@ class ArraySpace(Space):
     def cast(self, value: PyTree) -> PyTree:
         if isinstance(value, jax.Array):
             is_exact = value.dtype == self.dtype and not value.weak_type  # pyright: ignore[reportAttributeAccessIssue]
-            return value if is_exact else jnp.asarray(value, self.dtype)
+            return value if is_exact else _without_wrapping(value, self.dtype)
         if isinstance(value, np.ndarray) and value.dtype != self.dtype:
             with np.errstate(over="ignore", invalid="ignore"):
                 return value.astype(self.dtype)
         return np.asarray(value, self.dtype)  # `jit` takes it to the device, at a tenth of the time of `jnp.asarray`
+
+
+def _without_wrapping(value: jax.Array, dtype: Any) -> jax.Array:
+    """The array in another dtype; an integer beyond it stays outside the space, as if nothing had been lost."""
+    if trees.kind(dtype) == trees.kind(value.dtype) == "integer":
+        to, of = jnp.iinfo(dtype), jnp.iinfo(value.dtype)
+        value = jnp.clip(value, max(to.min, of.min), min(to.max, of.max))
+    return jnp.asarray(value, dtype)
 
 
 def sample_integers(

@@ -53,10 +53,11 @@ class Box(ArraySpace):
         self._low, self._high = self._bound(low), self._bound(high)
         if isinstance(self._low, np.ndarray) and isinstance(self._high, np.ndarray):
             bounds = _distinct(self._low), _distinct(self._high)
-            is_right = bounds[0] <= bounds[1]
-            if not is_right.all():
-                low, high = (np.broadcast_to(bound, is_right.shape)[~is_right].flat[0] for bound in bounds)
-                raise ValueError(f"Box needs low <= high, got low={low}, high={high}")
+            has_order, has_finite = bounds[0] <= bounds[1], (bounds[0] < np.inf) & (bounds[1] > -np.inf)
+            for is_right, rule in ((has_order, "low <= high"), (has_finite, "a finite number between low and high")):
+                if not is_right.all():
+                    low, high = (np.broadcast_to(bound, is_right.shape)[~is_right].flat[0] for bound in bounds)
+                    raise ValueError(f"Box needs {rule}, got low={low}, high={high}")
 
     def _bound(self, bound: Any) -> PyTree:
         try:
@@ -134,15 +135,19 @@ class Box(ArraySpace):
         return f"got {values[~is_right].flat[0]}" + ("" if is_integer else f", which is not finite as {self._dtype}")
 
     def _within(self, value: PyTree) -> jax.Array:
-        value = jnp.asarray(value)
+        if not isinstance(value, jax.Array):
+            value = np.asarray(value)
         if self._dtype == np.bool_:
             value = value.astype(np.int32)
-            return ((value >= self._low.astype(np.int32)) & (value <= self._high.astype(np.int32))).all()
-        cast = value.astype(self._dtype)
+            return jnp.asarray(((value >= self._low.astype(np.int32)) & (value <= self._high.astype(np.int32))).all())
+        with np.errstate(over="ignore"):
+            cast = value.astype(self._dtype)
         within = (cast >= self._low) & (cast <= self._high)
         if self._dtype.kind in "iu":  # a wider integer may wrap around into the bounds
             within &= (cast.astype(value.dtype) == value) & ((cast < 0) == (value < 0))
-        return within.all()
+        else:  # a wider float may become infinite
+            within &= (abs(cast) < np.inf) | (abs(value) == np.inf)
+        return jnp.asarray(within.all())
 
     def batch(self, num: int, axis_name: AxisName | None = None) -> Box:
         num = checks.positive_integer("num", num)

@@ -40,8 +40,11 @@ class _Choices(ArraySpace):
         return None if is_right.all() else f"got {values[~is_right].flat[0]}"
 
     def _within(self, value: PyTree) -> jax.Array:
-        value = jnp.asarray(value).astype(jnp.int32)
-        return ((value >= 0) & (value < self.nvec)).all()
+        if not isinstance(value, jax.Array):  # compared as wide as it is
+            value = np.asarray(value)
+            return jnp.asarray(((value >= 0) & (value < self.nvec)).all())
+        wide = value.astype(jnp.int64 if value.dtype.itemsize == 8 else jnp.int32)
+        return ((wide >= 0) & (wide < self.nvec.astype(wide.dtype))).all()
 
     def sample_legal(self, key: jax.Array, mask: PyTree) -> jax.Array:
         mask = jnp.asarray(mask, jnp.bool_)

@@ -40,10 +40,11 @@ class CheckActions(Wrapper):
         return self.env.advance(state, self._passed(action, params), draws, params)
 
     def _checked(self, key: jax.Array, state: PyTree, action: PyTree, params: PyTree) -> tuple[PyTree, ...]:
+        given = action
         key, state, action, params = super()._checked(key, state, action, params)
-        inside = self._inside(action, params)
+        inside = self._inside(given, params)
         if not isinstance(inside, jax.core.Tracer):
-            self._raise_unless(inside, action)
+            self._raise_unless(inside, given)
         return key, state, action, params
 
     def _inside(self, action: PyTree, params: PyTree) -> jax.Array:
