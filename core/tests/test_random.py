@@ -221,15 +221,16 @@ class TestUnit:
 
 
 class TestBelow:
-    @pytest.mark.parametrize("bound", [1, 2, 3, 7, 10, 2**16 - 1, 2**16])
+    @pytest.mark.parametrize("bound", [1, 2, 3, 7, 10, 2**16 - 1, 2**16, 2**16 + 1, 70_000, 2**24, 2**31 - 1])
     def test_is_the_high_half_of_the_product(self, bound):
         words = np.concatenate([random.bits(jax.random.key(2), (1000,)), np.array([0, 2**32 - 1], np.uint32)])
         expected = (words.astype(np.uint64) * bound >> 32).astype(np.int32)
         np.testing.assert_array_equal(random.integers(jnp.asarray(words), bound), expected, strict=True)
+        np.testing.assert_array_equal(random.integers(jnp.asarray(words), jnp.int32(bound)), expected, strict=True)
         assert expected[-2] == 0
         assert expected[-1] == bound - 1
 
-    @pytest.mark.parametrize("bound", [2, 3, 7, 1000, 2**16])
+    @pytest.mark.parametrize("bound", [2, 3, 7, 1000, 2**16, 2**20])
     def test_is_uniform(self, bound):
         values = np.asarray(random.integers(random.bits(jax.random.key(3), (100_000,)), bound))
         counts = np.bincount(values * 200 // bound if bound > 200 else values)

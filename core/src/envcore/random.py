@@ -154,14 +154,19 @@ def normals(words: jax.Array) -> jax.Array:
 
 
 def integers(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array:
-    """Turns uint32 words into int32 uniform on {0, ..., bound - 1}, for `0 < bound <= 2**16`.
+    """Turns uint32 words into int32 uniform on {0, ..., bound - 1}, for `0 < bound < 2**31`.
 
     It is the high half of the product word * bound, without a modulo; its bias is at most bound / 2**32.
     """
-    factor = jnp.asarray(bound, jnp.uint32)
-    low = lax.shift_right_logical((words & np.uint32(0xFFFF)) * factor, np.uint32(16))
-    high = lax.shift_right_logical(words, np.uint32(16)) * factor
-    return lax.shift_right_logical(high + low, np.uint32(16)).astype(jnp.int32)
+    half, lowest = np.uint32(16), np.uint32(0xFFFF)
+    factor, high_word = jnp.asarray(bound, jnp.uint32), words >> half
+    carried = (words & lowest) * (factor & lowest) >> half
+    cross = high_word * (factor & lowest) + carried
+    if isinstance(bound, jax.Array) or np.max(bound) >= 2**16:
+        top = factor >> half
+        cross_low = (words & lowest) * top + (cross & lowest)
+        return (high_word * top + (cross >> half) + (cross_low >> half)).astype(jnp.int32)
+    return (cross >> half).astype(jnp.int32)
 
 
 def permutations(key: jax.Array, num: int, size: int) -> jax.Array:

@@ -47,8 +47,9 @@ def _steps(fields: Fields) -> jax.Array:
 
 
 def _cartpole(fields: Fields) -> CartPoleState:
-    names = (*_POLE, "episode_return", "raw_return", "best_episode")
-    return CartPoleState(*floats(*(fields[name] for name in names)), time=_steps(fields))
+    pole = floats(*(fields[name] for name in _POLE))
+    returns = ints(*(fields[name] for name in ("episode_return", "raw_return", "best_episode")))
+    return CartPoleState(*pole, *returns, time=_steps(fields))
 
 
 def _pole_sizes(steps: Steps, params: Any) -> dict[str, np.ndarray]:
@@ -139,7 +140,7 @@ CARTPOLE_SWINGUP = Task(
 
 
 def _mountain_car(fields: Fields) -> MountainCarState:
-    numbers = floats(*(fields[name] for name in ("position", "velocity", "raw_return")))
+    numbers = *floats(fields["position"], fields["velocity"]), *ints(fields["raw_return"])
     return MountainCarState(*numbers, time=ints(fields["timestep"])[0])
 
 

@@ -52,7 +52,7 @@ _CATCH = ("ball_x", "ball_y", "paddle_x", "paddle_y")
 
 def _catch(fields: Fields) -> CatchState:
     return CatchState(
-        *ints(*(fields[name] for name in _CATCH)), *floats(fields["total_regret"]), time=ints(fields["ball_y"])[0]
+        *ints(*(fields[name] for name in (*_CATCH, "total_regret"))), time=ints(fields["ball_y"])[0]
     )
 
 
@@ -68,7 +68,7 @@ CATCH = Task(
 def _deep_sea(fields: Fields) -> DeepSeaState:
     column, total, time = ints(fields["column"], fields["total_bad_episodes"], fields["row"])
     return DeepSeaState(
-        column, jnp.asarray(fields["bad_episode"]), total, *floats(fields["denoised_return"]), time=time
+        column, jnp.asarray(fields["bad_episode"]), total, *ints(fields["denoised_return"]), time=time
     )
 
 
@@ -116,7 +116,7 @@ DISCOUNTING_CHAIN = Task(
 
 def _memory(fields: Fields) -> MemoryChainState:
     context, query, perfect, time = ints(*(fields[n] for n in ("context", "query", "total_perfect", "timestep")))
-    return MemoryChainState(context, query, perfect, *floats(fields["total_regret"]), time=time)
+    return MemoryChainState(context, query, perfect, *ints(fields["total_regret"]), time=time)
 
 
 MEMORY_CHAIN = Task(
@@ -139,7 +139,7 @@ def umbrella_chain(n_distractor: int) -> Task:
     def from_original(fields: Fields) -> UmbrellaChainState:
         need, has, time = ints(*(fields[name] for name in (*_UMBRELLA, "timestep")))
         words = jnp.zeros((len(time), -(-n_distractor // 32)), jnp.uint32)
-        return UmbrellaChainState(need, has, words, *floats(fields["total_regret"]), time=time)
+        return UmbrellaChainState(need, has, words, *ints(fields["total_regret"]), time=time)
 
     def bits(words: Any) -> np.ndarray:
         return np.unpackbits(np.asarray(words).view(np.uint8), bitorder="little")[:n_distractor]

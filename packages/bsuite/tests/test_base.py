@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore_bsuite.bandit import SimpleBandit
-from envcore_bsuite.base import BsuiteEnvironment
+from envcore_bsuite.base import BsuiteEnvironment, share_left
 from envcore_bsuite.cartpole import CartPole
 from envcore_bsuite.cartpole_swingup import CartPoleSwingup
 from envcore_bsuite.catch import Catch
@@ -75,3 +76,36 @@ def test_steps_at_the_last_time(env: BsuiteEnvironment) -> None:
         return found
 
     assert ends(2**31 - 2) == ends(2**31 - 1) == ends(100_000)
+
+
+@pytest.mark.parametrize(
+    ("env", "counter", "before", "action"),
+    [
+        (Catch(), "total_regret", {"ball_y": 8, "ball_x": 0}, 1),
+        (CartPole(), "raw_return", {"theta": 0.0}, 1),
+        (DeepSea(randomize_actions=False), "denoised_return", {"time": 7, "column": 7}, 1),
+        (MemoryChain(), "total_regret", {"time": 5, "context": [1]}, 0),
+        (MountainCar(), "raw_return", {}, 1),
+        (UmbrellaChain(), "total_regret", {"time": 9, "need_umbrella": 1, "has_umbrella": 0}, 0),
+    ],
+    ids=lambda env: env.name if isinstance(env, BsuiteEnvironment) else "",
+)
+def test_counters_grow_beyond_what_float32_counts(
+    env: BsuiteEnvironment, counter: str, before: dict[str, Any], action: int
+) -> None:
+    many = 2**25 * (-1 if isinstance(env, MountainCar) else 1)
+    _, state = env.reset(KEY)
+    state = state.replace(**{name: np.asarray(x) for name, x in before.items()}, **{counter: many})
+    added = int(getattr(env.step(KEY, state, action)[1], counter)) - many
+    assert abs(added) in (1, 2)
+
+
+def test_the_share_that_is_left_is_exact_at_both_ends_of_compiled_programs() -> None:
+    lengths = np.arange(1, 2001, dtype=np.int32)
+    ends = jax.vmap(lambda n: jax.jit(share_left)(n, n))(lengths)
+    np.testing.assert_array_equal(ends, np.zeros(2000, np.float32))
+    np.testing.assert_array_equal(jax.vmap(lambda n: share_left(0 * n, n))(lengths), np.ones(2000, np.float32))
+    inside = jax.vmap(lambda n: share_left(n - 1, n))(lengths)
+    np.testing.assert_allclose(inside, 1 - (lengths - 1) / lengths, rtol=2e-7)
+    for n in (3, 5, 7, 41):  # a constant of the program, by whose reciprocal XLA multiplies
+        assert jax.jit(lambda t, n=n: share_left(t, n))(jnp.int32(n)) == 0

@@ -67,7 +67,9 @@ class Batched(Wrapper):
         return jax.vmap(self.env.draw_start, (0, None))(self._keys(key), params)
 
     def init_state(self, draws: PyTree, params: PyTree, /) -> PyTree:
-        state = jax.vmap(functools.partial(arguments.init_state, self.env), (0, None))(draws, params)
+        state = jax.vmap(functools.partial(arguments.init_state, self.env), (0, None), axis_size=self.num_envs)(
+            draws, params
+        )
         return state if self.axis_name is None else vary_alike(state, first_row(self.num_envs, self.axis_name))
 
     def draw(self, key: jax.Array, params: PyTree) -> PyTree:

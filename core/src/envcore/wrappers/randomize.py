@@ -161,7 +161,7 @@ class RandomizeParams(Wrapper):
 def _scaled(unit: jax.Array, value: Any, low: float, high: float) -> jax.Array:
     """Numbers of [0, 1), float32, as numbers from `low` to `high`, of the kind of `value`."""
     if trees.kind(jnp.result_type(value)) == "float":
-        return np.float32(low) + unit * np.float32(high - low)
+        return jnp.minimum(np.float32(low) + unit * np.float32(high - low), np.float32(high))
     return np.int32(low) + (unit * np.float32(high - low + 1)).astype(jnp.int32)
 
 

@@ -6,8 +6,10 @@ import dataclasses
 from typing import ClassVar, TypeVar
 
 import jax
+import jax.numpy as jnp
 from envcore.engine.arguments import checked_params
 from envcore.environment import Environment, EnvParams, EnvState
+from envcore.typing import IntParam
 
 StateT = TypeVar("StateT", bound=EnvState)
 ParamsT = TypeVar("ParamsT", bound=EnvParams)
@@ -40,3 +42,13 @@ class BsuiteEnvironment(Environment[StateT, ParamsT]):
     def restart(self, key: jax.Array, done: jax.Array, state: StateT, params: ParamsT) -> StateT:
         fresh = super().restart(key, done, state, params)
         return fresh.replace(**{name: getattr(state, name) for name in self.lifetime})
+
+
+def share_left(passed: jax.Array, length: IntParam) -> jax.Array:
+    """The share of `length` steps that is left: float32 (), exactly 1 at the start and 0 at the end.
+
+    `1 - passed / length` is not exact in compiled programs: XLA multiplies by the rounded 1 / length, and may fuse that
+    with the subtraction.
+    """
+    left = (length - passed).astype(jnp.float32) / jnp.asarray(length, jnp.float32)
+    return jnp.where(passed == 0, 1.0, left)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
 from envcore.environment import EnvParams, EnvState, limit, next_time
-from envcore.typing import Float, FloatParam
+from envcore.typing import Float, FloatParam, Int
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
@@ -45,9 +45,9 @@ class CartPoleState(PoleState):
       best_episode: the largest return of an episode that has ended.
     """
 
-    episode_return: Float
-    raw_return: Float
-    best_episode: Float
+    episode_return: Int
+    raw_return: Int
+    best_episode: Int
 
 
 PoleT = TypeVar("PoleT", bound=PoleState)
@@ -142,7 +142,7 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
         return spaces.Box(-high, high)
 
     def state_space(self, params: CartPoleParams) -> spaces.Dict:
-        returns = dict.fromkeys(("episode_return", "raw_return", "best_episode"), spaces.Box(0.0, np.inf))
+        returns = dict.fromkeys(("episode_return", "raw_return", "best_episode"), spaces.NATURAL_NUMBERS)
         return spaces.Dict({**cart_and_pole_fields(), **returns, "time": spaces.NATURAL_NUMBERS})
 
     def draw_start(self, key: jax.Array, params: CartPoleParams) -> CartPoleStart:
@@ -155,9 +155,9 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
             x_dot=start[1],
             theta=start[2],
             theta_dot=start[3],
-            episode_return=jnp.float32(0),
-            raw_return=jnp.float32(0),
-            best_episode=jnp.float32(0),
+            episode_return=jnp.int32(0),
+            raw_return=jnp.int32(0),
+            best_episode=jnp.int32(0),
         )
 
     def transition(
@@ -165,21 +165,23 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
     ) -> tuple[CartPoleState, jax.Array, jax.Array, dict[str, jax.Array]]:
         state = swing(state, action, params)
         is_up = (trig.cos(state.theta) > params.height_threshold) & (jnp.abs(state.x) < params.x_threshold)
-        reward = is_up.astype(jnp.float32)
         terminated = ~is_up | is_late(state, params)
-        episode_return = state.episode_return + reward
+        episode_return = state.episode_return + is_up.astype(jnp.int32)
         state = state.replace(
             episode_return=episode_return,
-            raw_return=state.raw_return + reward,
+            raw_return=state.raw_return + is_up.astype(jnp.int32),
             best_episode=jnp.where(terminated, jnp.maximum(state.best_episode, episode_return), state.best_episode),
         )
-        return state, reward, terminated, self.counters(state, params)
+        return state, is_up.astype(jnp.float32), terminated, self.counters(state, params)
 
     def observe(self, state: CartPoleState, params: CartPoleParams) -> jax.Array:
         return jnp.stack(cart_and_pole(state, params))[None]
 
     def counters(self, state: CartPoleState, params: CartPoleParams) -> dict[str, jax.Array]:
-        return {"raw_return": state.raw_return, "best_episode": state.best_episode}
+        return {
+            "raw_return": state.raw_return.astype(jnp.float32),
+            "best_episode": state.best_episode.astype(jnp.float32),
+        }
 
     def render(self, state: CartPoleState, params: CartPoleParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.control import paint_cartpole

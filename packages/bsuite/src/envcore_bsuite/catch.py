@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import checks, random, spaces
 from envcore.environment import EnvParams, EnvState
-from envcore.typing import Float, Int
+from envcore.typing import Int
 from flax import struct
 
 from envcore_bsuite import boards
@@ -33,7 +33,7 @@ class CatchState(EnvState):
     ball_y: Int
     paddle_x: Int
     paddle_y: Int
-    total_regret: Float
+    total_regret: Int
 
 
 @struct.dataclass
@@ -106,7 +106,7 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
     def state_space(self, params: CatchParams) -> spaces.Dict:
         column, row = spaces.Discrete(self.columns), spaces.Discrete(self.rows)
         places = {"ball_x": column, "ball_y": row, "paddle_x": column, "paddle_y": row}
-        return spaces.Dict({**places, "total_regret": spaces.Box(0.0, np.inf), "time": spaces.NATURAL_NUMBERS})
+        return spaces.Dict({**places, "total_regret": spaces.NATURAL_NUMBERS, "time": spaces.NATURAL_NUMBERS})
 
     def draw_start(self, key: jax.Array, params: CatchParams) -> CatchStart:
         return CatchStart(ball_x=random.integers(random.bits(key), self.columns))
@@ -117,7 +117,7 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
             ball_y=jnp.int32(0),
             paddle_x=jnp.int32(self.columns // 2),
             paddle_y=jnp.int32(self.rows - 1),
-            total_regret=jnp.float32(0),
+            total_regret=jnp.int32(0),
         )
 
     def transition(
@@ -126,8 +126,9 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
         paddle_x = jnp.clip(state.paddle_x + action - 1, 0, self.columns - 1)
         ball_y = jnp.minimum(state.ball_y + 1, state.paddle_y)  # it stops at the end of the episode
         landed = ball_y == state.paddle_y
-        reward = jnp.where(landed, jnp.where(paddle_x == state.ball_x, 1.0, -1.0), 0.0)
-        total_regret = state.total_regret + jnp.where(landed, 1.0 - reward, 0.0)
+        is_caught = paddle_x == state.ball_x
+        reward = jnp.where(landed, jnp.where(is_caught, 1.0, -1.0), 0.0)
+        total_regret = state.total_regret + 2 * (landed & ~is_caught).astype(jnp.int32)
         state = state.replace(ball_y=ball_y, paddle_x=paddle_x, total_regret=total_regret)
         return state, reward, landed, self.counters(state, params)
 
@@ -136,7 +137,7 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
         return boards.show([ball, paddle], self.rows, self.columns)
 
     def counters(self, state: CatchState, params: CatchParams) -> dict[str, jax.Array]:
-        return {"total_regret": state.total_regret}
+        return {"total_regret": state.total_regret.astype(jnp.float32)}
 
     def render(self, state: CatchState, params: CatchParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.grids import paint_catch

@@ -32,7 +32,7 @@ class DeepSeaState(EnvState):
     column: Int
     bad_episode: Bool
     total_bad_episodes: Int
-    denoised_return: Float
+    denoised_return: Int
 
     @property
     def row(self) -> Int:
@@ -138,7 +138,7 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
                 "column": spaces.Discrete(self.size),
                 "bad_episode": spaces.Box(False, True, (), np.bool_),
                 "total_bad_episodes": spaces.NATURAL_NUMBERS,
-                "denoised_return": spaces.Box(0.0, np.inf),
+                "denoised_return": spaces.NATURAL_NUMBERS,
                 "time": spaces.NATURAL_NUMBERS,
             }
         )
@@ -148,7 +148,7 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
             column=jnp.int32(0),
             bad_episode=jnp.bool_(False),
             total_bad_episodes=jnp.int32(0),
-            denoised_return=jnp.float32(0),
+            denoised_return=jnp.int32(0),
         )
 
     def draw(self, key: jax.Array, params: DeepSeaParams) -> DeepSeaDraws | None:
@@ -175,7 +175,7 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
             column=jnp.clip(column + jnp.where(is_right, to_the_right, -1), 0, last),
             bad_episode=bad_episode,
             total_bad_episodes=state.total_bad_episodes + (bad_episode & (row == last)).astype(jnp.int32),
-            denoised_return=state.denoised_return + has_treasure.astype(jnp.float32),
+            denoised_return=state.denoised_return + has_treasure.astype(jnp.int32),
         )
         return state, reward, row >= last, self.counters(state, params)
 
@@ -183,7 +183,10 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
         return boards.show([(state.row, state.column)], self.size, self.size)
 
     def counters(self, state: DeepSeaState, params: DeepSeaParams) -> dict[str, jax.Array]:
-        return {"total_bad_episodes": state.total_bad_episodes, "denoised_return": state.denoised_return}
+        return {
+            "total_bad_episodes": state.total_bad_episodes,
+            "denoised_return": state.denoised_return.astype(jnp.float32),
+        }
 
     def render(self, state: DeepSeaState, params: DeepSeaParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.grids import paint_deep_sea

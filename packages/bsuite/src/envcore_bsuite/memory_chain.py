@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces
 from envcore.environment import EnvParams, EnvState
-from envcore.typing import Float, Int, IntParam
+from envcore.typing import Int, IntParam
 from flax import struct
 
-from envcore_bsuite.base import BsuiteEnvironment
+from envcore_bsuite.base import BsuiteEnvironment, share_left
 from envcore_bsuite.bits import num_words, unpack
 
 
@@ -31,7 +31,7 @@ class MemoryChainState(EnvState):
     context: Annotated[jax.Array, "int32 (num_bits,)"]
     query: Int
     total_perfect: Int
-    total_regret: Float
+    total_regret: Int
 
 
 @struct.dataclass
@@ -125,7 +125,7 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
                 "context": spaces.Box(0, 1, (self.num_bits,), np.int32),
                 "query": spaces.Discrete(self.num_bits),
                 "total_perfect": spaces.NATURAL_NUMBERS,
-                "total_regret": spaces.Box(0.0, np.inf),
+                "total_regret": spaces.NATURAL_NUMBERS,
                 "time": spaces.NATURAL_NUMBERS,
             }
         )
@@ -137,7 +137,7 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
         return MemoryChainStart(context, random.integers(words[-1], self.num_bits) if asks else jnp.int32(0))
 
     def init_state(self, draws: MemoryChainStart, params: MemoryChainParams) -> MemoryChainState:
-        counters = {"total_perfect": jnp.int32(0), "total_regret": jnp.float32(0)}
+        counters = {"total_perfect": jnp.int32(0), "total_regret": jnp.int32(0)}
         return MemoryChainState(context=draws.context, query=draws.query, **counters)
 
     def transition(
@@ -149,19 +149,18 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
         reward = jnp.where(answers, jnp.where(is_right, 1.0, -1.0), 0.0)
         state = state.replace(
             total_perfect=state.total_perfect + (answers & is_right).astype(jnp.int32),
-            total_regret=state.total_regret + jnp.where(answers & ~is_right, 2.0, 0.0),
+            total_regret=state.total_regret + 2 * (answers & ~is_right).astype(jnp.int32),
         )
         return state, reward, answers, self.counters(state, params)
 
     def observe(self, state: MemoryChainState, params: MemoryChainParams) -> jax.Array:
         shown = jnp.clip(state.time - 1, 0, params.memory_length)  # a step shows the time before it
-        share = shown.astype(jnp.float32) / jnp.asarray(params.memory_length, jnp.float32)
         query = jnp.where(shown == params.memory_length - 1, state.query, 0).astype(jnp.float32)
         context = jnp.where(shown == 0, (2 * state.context - 1).astype(jnp.float32), 0.0)
-        return jnp.concatenate([jnp.stack([1.0 - share, query]), context])[None]
+        return jnp.concatenate([jnp.stack([share_left(shown, params.memory_length), query]), context])[None]
 
     def counters(self, state: MemoryChainState, params: MemoryChainParams) -> dict[str, jax.Array]:
-        return {"total_perfect": state.total_perfect, "total_regret": state.total_regret}
+        return {"total_perfect": state.total_perfect, "total_regret": state.total_regret.astype(jnp.float32)}
 
     def render(self, state: MemoryChainState, params: MemoryChainParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.chains import paint_memory_chain

@@ -12,14 +12,13 @@ import numpy as np
 from envcore import random, spaces
 from envcore.environment import EnvParams, EnvState
 from envcore.fusion import compute_once
-from envcore.typing import ArrayParam, Float, Int
+from envcore.typing import ArrayParam, Int
 from flax import struct
 
 from envcore_bsuite import mnist_data
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.mnist_data import CLASSES, SIDE
 
-_MOST = 2**16  # the limit of `random.integers`
 # Together 1 / 255, and pixel * _NEARLY is exact. XLA replaces a division by 255 with a multiplication by 1 / 255 in
 # float32, which gives 126 of the 256 quotients a wrong last bit.
 _NEARLY, _REST = np.float32(257 / 2**16), np.float32(1 / (255 * 2**16))
@@ -37,7 +36,7 @@ class MNISTBanditState(EnvState):
 
     index: Int
     correct_label: Int
-    total_regret: Float
+    total_regret: Int
 
 
 @struct.dataclass
@@ -92,7 +91,7 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
       folder: a folder with images in MNIST's format; by default MNIST itself. See `mnist_data.load_mnist`.
 
     Raises:
-      ValueError: an option is out of range, or selects no image or more than 65,536.
+      ValueError: an option is out of range, or selects no image.
       DatasetError: the images are unavailable.
     """
 
@@ -110,11 +109,8 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
         if not isinstance(self.signed_pixels, bool):
             raise ValueError(f"signed_pixels must be True or False, got {self.signed_pixels!r}")
         object.__setattr__(self, "_source", mnist_data.locate(self.folder))
-        if not 1 <= self._count <= _MOST:
-            raise ValueError(
-                f"MNISTBandit needs 1 to {_MOST:,} images, fraction={self.fraction} keeps {self._count:,} of those in "
-                f"{self._source.folder}"
-            )
+        if self._count < 1:
+            raise ValueError(f"fraction={self.fraction} keeps none of the images in {self._source.folder}")
 
     @property
     def _count(self) -> int:
@@ -137,7 +133,7 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
             {
                 "index": spaces.Discrete(self._count),
                 "correct_label": spaces.Discrete(CLASSES),
-                "total_regret": spaces.Box(0.0, np.inf),
+                "total_regret": spaces.NATURAL_NUMBERS,
                 "time": spaces.NATURAL_NUMBERS,
             }
         )
@@ -147,25 +143,26 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
 
     def init_state(self, draws: MNISTBanditStart, params: MNISTBanditParams) -> MNISTBanditState:
         label = jnp.asarray(params.labels).at[draws.image_index].get(mode="promise_in_bounds")
-        return MNISTBanditState(index=draws.image_index, correct_label=label, total_regret=jnp.float32(0))
+        return MNISTBanditState(index=draws.image_index, correct_label=label, total_regret=jnp.int32(0))
 
     def transition(
         self, state: MNISTBanditState, action: jax.Array, draws: jax.Array, params: MNISTBanditParams
     ) -> tuple[MNISTBanditState, jax.Array, bool, dict[str, jax.Array]]:
-        reward = jnp.where(action == state.correct_label, 1.0, -1.0)
-        state = state.replace(total_regret=state.total_regret + (1.0 - reward))
-        return state, reward, True, self.counters(state, params)
+        is_right = action == state.correct_label
+        state = state.replace(total_regret=state.total_regret + 2 * (~is_right).astype(jnp.int32))
+        return state, jnp.where(is_right, 1.0, -1.0), True, self.counters(state, params)
 
     def observe(self, state: MNISTBanditState, params: MNISTBanditParams) -> jax.Array:
         return compute_once(_picture, params.images, state.index, state.time == 0).reshape(SIDE, SIDE)
 
     def counters(self, state: MNISTBanditState, params: MNISTBanditParams) -> dict[str, jax.Array]:
-        return {"total_regret": state.total_regret}
+        return {"total_regret": state.total_regret.astype(jnp.float32)}
 
     def render(self, state: MNISTBanditState, params: MNISTBanditParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.bandits import paint_mnist
 
-        return paint_mnist(height, params.images, state.index, state.correct_label, state.total_regret)
+        regret = state.total_regret.astype(jnp.float32)
+        return paint_mnist(height, params.images, state.index, state.correct_label, regret)
 
 
 def _picture(images: ArrayParam, index: jax.Array, is_shown: jax.Array) -> jax.Array:

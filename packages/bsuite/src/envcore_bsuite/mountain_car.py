@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
 from envcore.environment import EnvParams, EnvState, limit
-from envcore.typing import Float, FloatParam, IntParam
+from envcore.typing import Float, FloatParam, Int, IntParam
 from flax import struct
 
 from envcore_bsuite.base import BsuiteEnvironment
@@ -28,7 +28,7 @@ class MountainCarState(EnvState):
 
     position: Float
     velocity: Float
-    raw_return: Float
+    raw_return: Int
 
 
 @struct.dataclass
@@ -127,7 +127,7 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
             {
                 "position": spaces.Box(params.min_position, params.max_position),
                 "velocity": spaces.Box(-params.max_speed, params.max_speed),
-                "raw_return": spaces.Box(-np.inf, 0.0),
+                "raw_return": spaces.Box(np.iinfo(np.int32).min, 0, (), np.int32),
                 "time": spaces.NATURAL_NUMBERS,
             }
         )
@@ -136,7 +136,7 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         return MountainCarStart(random.uniform(key, (), params.reset_low, params.reset_high))
 
     def init_state(self, draws: MountainCarStart, params: MountainCarParams) -> MountainCarState:
-        return MountainCarState(position=draws.position, velocity=jnp.float32(0), raw_return=jnp.float32(0))
+        return MountainCarState(position=draws.position, velocity=jnp.float32(0), raw_return=jnp.int32(0))
 
     def transition(
         self, state: MountainCarState, action: jax.Array, draws: jax.Array, params: MountainCarParams
@@ -146,7 +146,7 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         velocity = jnp.clip(velocity, -params.max_speed, params.max_speed)
         position = jnp.clip(state.position + velocity, params.min_position, params.max_position)
         velocity = jnp.where(position == params.min_position, jnp.maximum(velocity, 0.0), velocity)
-        state = state.replace(position=position, velocity=velocity, raw_return=state.raw_return - 1.0)
+        state = state.replace(position=position, velocity=velocity, raw_return=state.raw_return - 1)
         return state, -1.0, position >= params.goal_position, self.counters(state, params)
 
     def observe(self, state: MountainCarState, params: MountainCarParams) -> jax.Array:
@@ -154,7 +154,7 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         return jnp.stack([state.position, state.velocity, share])[None]
 
     def counters(self, state: MountainCarState, params: MountainCarParams) -> dict[str, jax.Array]:
-        return {"raw_return": state.raw_return}
+        return {"raw_return": state.raw_return.astype(jnp.float32)}
 
     def render(self, state: MountainCarState, params: MountainCarParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.control import paint_mountain_car

@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import checks, random, require, spaces
 from envcore.environment import EnvParams, EnvState, next_time
-from envcore.typing import Float, Int, IntParam
+from envcore.typing import Int, IntParam
 from flax import struct
 
-from envcore_bsuite.base import BsuiteEnvironment
+from envcore_bsuite.base import BsuiteEnvironment, share_left
 from envcore_bsuite.bits import bit, keep, num_words, unpack
 
 
@@ -31,7 +31,7 @@ class UmbrellaChainState(EnvState):
     need_umbrella: Int
     has_umbrella: Int
     distractors: Annotated[jax.Array, "uint32 (words,)"]
-    total_regret: Float
+    total_regret: Int
 
 
 @struct.dataclass
@@ -140,7 +140,7 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
                 "need_umbrella": spaces.Discrete(2),
                 "has_umbrella": spaces.Discrete(2),
                 "distractors": spaces.Tree(jax.ShapeDtypeStruct((num_words(self.n_distractor),), np.uint32)),
-                "total_regret": spaces.Box(0.0, np.inf),
+                "total_regret": spaces.NATURAL_NUMBERS,
                 "time": spaces.NATURAL_NUMBERS,
             }
         )
@@ -154,7 +154,7 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
         )
 
     def init_state(self, draws: UmbrellaChainStart, params: UmbrellaChainParams) -> UmbrellaChainState:
-        return UmbrellaChainState(**draws._asdict(), total_regret=jnp.float32(0))
+        return UmbrellaChainState(**draws._asdict(), total_regret=jnp.int32(0))
 
     def draw(self, key: jax.Array, params: UmbrellaChainParams) -> UmbrellaChainDraws:
         words = self._words(key)
@@ -167,19 +167,18 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
         is_last = next_time(state.time) >= params.chain_length
         is_right = has_umbrella == state.need_umbrella
         reward = jnp.where(jnp.where(is_last, is_right, draws.reward_bit == 1), 1.0, -1.0)
-        total_regret = state.total_regret + jnp.where(is_last & ~is_right, 2.0, 0.0)
+        total_regret = state.total_regret + 2 * (is_last & ~is_right).astype(jnp.int32)
         state = state.replace(has_umbrella=has_umbrella, distractors=draws.distractors, total_regret=total_regret)
         return state, reward, is_last, self.counters(state, params)
 
     def observe(self, state: UmbrellaChainState, params: UmbrellaChainParams) -> jax.Array:
-        passed = jnp.minimum(state.time, params.chain_length).astype(jnp.float32)
-        share = passed / jnp.asarray(params.chain_length, jnp.float32)
+        left = share_left(jnp.minimum(state.time, params.chain_length), params.chain_length)
         umbrellas = [state.need_umbrella.astype(jnp.float32), state.has_umbrella.astype(jnp.float32)]
         distractors = unpack(state.distractors, self.n_distractor).astype(jnp.float32)
-        return jnp.concatenate([jnp.stack([*umbrellas, 1.0 - share]), distractors])[None]
+        return jnp.concatenate([jnp.stack([*umbrellas, left]), distractors])[None]
 
     def counters(self, state: UmbrellaChainState, params: UmbrellaChainParams) -> dict[str, jax.Array]:
-        return {"total_regret": state.total_regret}
+        return {"total_regret": state.total_regret.astype(jnp.float32)}
 
     def render(self, state: UmbrellaChainState, params: UmbrellaChainParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.chains import paint_umbrella_chain

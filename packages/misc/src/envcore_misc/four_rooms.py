@@ -125,7 +125,8 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
     Termination: the agent is on the goal. Stepping on without a reset continues from there.
     Truncation: after `max_steps_in_episode` steps, 500 or none as above.
 
-    Deviations: probabilities are float32. The original's goals that stay for several episodes or
+    Deviations: probabilities are float32. A start may be the goal of the episode before, which the original leaves out
+    from its second episode on. The original's goals that stay for several episodes or
     change after a number of steps, and its other maps, are missing. gymnax differs: its image has two channels of
     float32, with rows and columns of the agent swapped and no goal; a goal that it draws may be the fixed start; its
     observations are integers in a space of floats.
