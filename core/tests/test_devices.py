@@ -90,5 +90,7 @@ def test_a_rollout_inside_shard_map_may_differ_by_device_in_one_thing_alone(vary
         return rewards[None]
 
     split = PartitionSpec("envs")
-    rewards = jax.jit(jax.shard_map(rollout, mesh=Mesh(np.array(jax.devices()), ("envs",)), in_specs=split, out_specs=split))(two)
+    rewards = jax.jit(
+        jax.shard_map(rollout, mesh=Mesh(np.array(jax.devices()), ("envs",)), in_specs=split, out_specs=split)
+    )(two)
     np.testing.assert_array_equal(rewards[0], rewards[1])

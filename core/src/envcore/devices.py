@@ -66,8 +66,8 @@ def _varying_axes(x: Any) -> frozenset[str]:
 
 
 def _cast_to_varying(x: Any, axes: tuple[str, ...]) -> jax.Array:
-    pcast: Any = getattr(lax, "pcast", None)  # since JAX 0.9
-    return lax.pvary(x, axes) if pcast is None else pcast(x, axes, to="varying")
+    cast: Any = lax
+    return cast.pcast(x, axes, to="varying") if hasattr(lax, "pcast") else cast.pvary(x, axes)  # before JAX 0.9
 
 
 def all_devices() -> NamedSharding:

@@ -3,8 +3,8 @@
 XLA's CPU backend calls a scalar routine for each sine. These polynomials are two dozen multiplications and additions,
 which it vectorizes, and the sine and cosine of one angle share nearly all of them: 0.9 ns for both instead of 5.8
 (2,048 angles, one core). The largest absolute error is 6e-8 for |x| <= 1,000 and 1.4e-7 for |x| <= 10,000, compared
-with 3e-8 for XLA: the last bit of a value may differ. Beyond that the error grows by 1.5e-11 |x|, up to |x| = 2**24, where
-float32 counts in steps of two radians; larger angles have no meaningful sine. Gradients are accurate to 3.3e-7.
+with 3e-8 for XLA: the last bit of a value may differ. Beyond that the error grows by 1.5e-11 |x|. From |x| = 2**24
+on, where float32 counts in steps of two radians, the results mean nothing. Gradients are accurate to 3.3e-7.
 """
 
 from __future__ import annotations

@@ -51,9 +51,7 @@ _CATCH = ("ball_x", "ball_y", "paddle_x", "paddle_y")
 
 
 def _catch(fields: Fields) -> CatchState:
-    return CatchState(
-        *ints(*(fields[name] for name in (*_CATCH, "total_regret"))), time=ints(fields["ball_y"])[0]
-    )
+    return CatchState(*ints(*(fields[name] for name in (*_CATCH, "total_regret"))), time=ints(fields["ball_y"])[0])
 
 
 CATCH = Task(
@@ -67,9 +65,7 @@ CATCH = Task(
 
 def _deep_sea(fields: Fields) -> DeepSeaState:
     column, total, time = ints(fields["column"], fields["total_bad_episodes"], fields["row"])
-    return DeepSeaState(
-        column, jnp.asarray(fields["bad_episode"]), total, *ints(fields["denoised_return"]), time=time
-    )
+    return DeepSeaState(column, jnp.asarray(fields["bad_episode"]), total, *ints(fields["denoised_return"]), time=time)
 
 
 def _deep_sea_calls(original: Any, action: int, draws: DeepSeaDraws | None) -> Calls:

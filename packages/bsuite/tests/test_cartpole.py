@@ -107,7 +107,7 @@ def test_time_limit(timescale: float, max_time: float, steps: int) -> None:
     """The episode lasts until more than `max_time` has passed."""
     env, params = CartPole(), CartPole().default_params.replace(timescale=timescale, max_time=max_time)
     pole = dict.fromkeys(("x", "x_dot", "theta", "theta_dot"), jnp.float32(0))
-    returns = dict.fromkeys(("episode_return", "raw_return", "best_episode"), jnp.int32(0))
+    returns = {name: jnp.int32(0) for name in ("episode_return", "raw_return", "best_episode")}
     state = CartPoleState(**pole, **returns, time=jnp.int32(0))
     late = [
         env.step_env(jax.random.key(0), state.replace(time=jnp.int32(t)), 1, params)[3] for t in range(steps - 4, steps)

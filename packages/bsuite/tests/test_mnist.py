@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 from envcore import spaces
 from envcore.errors import DatasetError, InvalidArgumentError
-from envcore_bsuite import mnist_data
 from envcore_bsuite.mnist import MNISTBandit, MNISTBanditState
 from envcore_bsuite.mnist_data import Mnist
 from rules import check_rule, rules

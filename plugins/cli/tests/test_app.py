@@ -139,10 +139,10 @@ def test_rollout_with_a_custom_policy(run: Run, tmp_path: Path, monkeypatch: pyt
     (tmp_path / "rollout_agent.py").write_text(POLICIES)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", list(sys.path))
-    args = ("rollout", "Counter-v0", "--num-envs", "3", "--steps", "30", "--policy")
+    args = ("rollout", "Counter-v0", "--num-envs", "3", "--steps", "30", "--episodes", "4", "--policy")
     code, out, _ = run(*args, "rollout_agent:count")
     assert code == 0
-    assert "episodes finished  30 " in out
+    assert "12, the first 4 of each environment" in out
     assert "1.50 ± 0.00 (from 1.50 to 1.50)" in out
     code, _, err = run(*args, "rollout_agent:outside")
     assert code == 1
@@ -187,8 +187,8 @@ def test_an_empty_path_is_an_error(run: Run, tmp_path: Path, monkeypatch: pytest
     ("args", "message"),
     [
         (("rollout", "Conter-v0"), "Did you mean 'Counter-v0'"),
-        (("rollout", "Counter-v0", "--num-envs", "0"), "--num-envs and --steps must be at least 1, got 0."),
-        (("rollout", "Counter-v0", "--steps", "0"), "--num-envs and --steps must be at least 1"),
+        (("rollout", "Counter-v0", "--num-envs", "0"), "--num-envs must be a positive integer, got 0"),
+        (("rollout", "Counter-v0", "--steps", "0"), "--steps must be a positive integer, got 0"),
         (("rollout", "Counter-v0", "--seed", "99999999999999999999"), "seed must be an integer from 0 to"),
         (("rollout", "Counter-v0", "--gif", "/no/such/folder/x.gif"), "/no/such/folder"),
         (("rollout", "Deck-v0", "--num-envs", "2", "--steps", "3", "--gif", "{tmp}/x.gif"), "implement render"),

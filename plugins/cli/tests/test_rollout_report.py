@@ -47,10 +47,12 @@ class TestResults:
         assert code == 0
         assert files(tmp_path / "run") == before
         lines = [
-            [line for line in out.splitlines() if line.startswith(("episodes", "return"))] for out in (first, again)
+            [line.split() for line in out.splitlines() if line.startswith(("episodes", "return"))]
+            for out in (first, again)
         ]
         assert lines[0] == lines[1] != []
         assert "steps/s" not in again
+        assert "compile time" not in again
 
     def test_the_picture_of_a_continued_rollout_shows_its_beginning(self, run: Run, tmp_path: Path) -> None:
         args = (*ROLLOUT, "--out", str(tmp_path / "run"), "--gif")
@@ -63,12 +65,15 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("args", "message"),
         [
-            (("--out", "{tmp}/run"), "--out needs --steps N: how long the rollout is."),
+            (("--out", "{tmp}/run"), "--out needs --steps N or --episodes N: how long the rollout is."),
             (
                 ("--steps", "3", "--out", "{tmp}/run", "--policy", "no_module:f"),
                 "--policy no_module:f cannot be imported: ModuleNotFoundError: No module named 'no_module'",
             ),
-            (("--record", "obs"), "--record needs --out DIR: the folder for the trajectories."),
+            (
+                ("--record", "obs"),
+                "--record needs --out DIR, the folder for the trajectories, and --steps N, their length.",
+            ),
             (
                 ("--steps", "3", "--out", "{tmp}/run", "--record", "obs,rewards"),
                 (
@@ -251,6 +256,23 @@ def test_ctrl_c_before_the_first_step_shows_no_table(run: Run, monkeypatch: pyte
 def test_rollout_reports(run: Run) -> None:
     code, out, _ = run("rollout", "Counter-v0", "--num-envs", "7", "--steps", "43")
     assert code == 0
-    for part in ("7 in parallel, 43 steps each", "episodes finished", "return", "length", "steps/s", "compile time"):
+    for part in (
+        "7 in parallel, 43 steps each",
+        "7, the first of each environment",
+        "return",
+        "length",
+        "steps/s",
+        "compile time",
+    ):
         assert part in out
     assert "to 1.50)" in out  # an episode that counts to three returns 3 * 0.5
+
+
+def test_unfinished_episodes_are_reported_in_place_of_a_mean(run: Run) -> None:
+    code, out, _ = run("rollout", "Counter-v0", "--num-envs", "7", "--steps", "2")
+    assert code == 0
+    text = " ".join(out.split())
+    assert "0, the first of each environment" in text
+    assert "7 of 7 environments have not finished an episode. There is no mean return yet" in text
+    assert "Use --episodes 1 without --steps to wait for all environments." in text
+    assert "±" not in out

@@ -23,10 +23,12 @@ def run(at: Any, running: Any, num_steps: jax.Array) -> Any:
     return summarize_episodes(step, at, running, num_steps)
 
 
-def played(rewards: np.ndarray, done: np.ndarray, chunks: list[int] | None = None) -> EpisodeStatistics:
-    """The statistics of rewards and dones (time, num_envs), computed in chunks."""
+def played(
+    rewards: np.ndarray, done: np.ndarray, chunks: list[int] | None = None, most: int = 10**9
+) -> EpisodeStatistics:
+    """The statistics of rewards and dones (time, num_envs), computed in chunks; `most` episodes of each count."""
     at = jnp.int32(0), jnp.asarray(rewards, jnp.float32), jnp.asarray(done)
-    running, statistics = nothing_running(rewards.shape[1:]), EpisodeStatistics()
+    running, statistics = nothing_running(rewards.shape[1:], most), EpisodeStatistics()
     for chunk in chunks or [len(rewards)]:
         at, running, summary = run(at, running, jnp.int32(chunk))
         statistics = EpisodeStatistics.joined([statistics, EpisodeStatistics.of(summary)])
@@ -115,7 +117,7 @@ def test_a_billion_episodes_lose_no_precision() -> None:
 
 def test_lengths_are_exact_beyond_the_integers_of_float32() -> None:
     done = np.ones((4, 1), bool)
-    long = nothing_running((1,)).replace(lengths=jnp.full(1, 2**24, jnp.int32))  # pyright: ignore
+    long = nothing_running((1,), 1).replace(lengths=jnp.full(1, 2**24, jnp.int32))  # pyright: ignore
     _, _, summary = jax.jit(
         lambda running: summarize_episodes(
             lambda at: (at, jnp.zeros(1, jnp.float32), jnp.asarray(done[0])), 0, running, 1
@@ -132,10 +134,20 @@ def test_a_long_episode_goes_on_earning(so_far: float, reward: float) -> None:
     def step(number: Any) -> Any:
         return number + np.int32(1), jnp.full(1, value), jnp.full(1, number == num_steps - 1)
 
-    long = nothing_running((1,)).replace(returns=jnp.full(1, so_far, jnp.float32))  # pyright: ignore
+    long = nothing_running((1,), 1).replace(returns=jnp.full(1, so_far, jnp.float32))  # pyright: ignore
     _, _, summary = jax.jit(lambda running: summarize_episodes(step, jnp.int32(0), running, num_steps))(long)
     expected = so_far + num_steps * float(value)
     assert EpisodeStatistics.of(summary).mean_return == pytest.approx(expected, rel=2**-24)
+
+
+@pytest.mark.parametrize("chunks", [[60], [1, 7, 20, 32]])
+def test_only_the_first_episodes_of_each_environment_count(chunks: list[int]) -> None:
+    """Of environments that end every second or every twentieth step, one would have ten times as many episodes."""
+    time = np.arange(1, 61)[:, None]
+    done = (time % np.array([[2, 20]])) == 0
+    rewards = np.ones((60, 2)) * np.array([[1, 10]])
+    check(played(rewards, done, chunks, most=3), [2, 2, 2, 200, 200, 200], [2, 2, 2, 20, 20, 20])
+    assert played(rewards, done, chunks).episodes == 33
 
 
 def test_no_finished_episode() -> None:
@@ -150,7 +162,7 @@ def summary_of(value: float | None) -> Any:
     """The summary of one environment's first step, which may end an episode."""
     done = jnp.array([value is not None])
     reward = jnp.full(1, value or 0, jnp.float32)
-    return summarize_episodes(lambda at: (at, reward, done), jnp.int32(0), nothing_running((1,)), 1)[2]
+    return summarize_episodes(lambda at: (at, reward, done), jnp.int32(0), nothing_running((1,), 1), 1)[2]
 
 
 def test_memory_does_not_grow_with_the_steps() -> None:
@@ -159,7 +171,7 @@ def test_memory_does_not_grow_with_the_steps() -> None:
             step = lambda at: (at, jnp.ones(100, jnp.float32), jnp.ones(100, bool))  # noqa: E731
             return summarize_episodes(step, jnp.int32(0), running, num_steps)
 
-        return jax.jit(run).lower(nothing_running((100,)), jnp.int32(num_steps)).compile().memory_analysis()
+        return jax.jit(run).lower(nothing_running((100,), 1), jnp.int32(num_steps)).compile().memory_analysis()
 
     analysis = program(10**9)
     assert analysis.temp_size_in_bytes + analysis.output_size_in_bytes < 100 * 4 * 100

@@ -29,7 +29,11 @@ SHARDS: list[dict[str, Any]] = [
     for n in range(3)
 ]
 ARRAYS = {"obs": {"dtype": "float32", "shape": [5]}}
-SAVED = {"steps": 32, "statistics": dataclasses.asdict(EpisodeStatistics(3, 1.5, 0.5, 1.0, 2.0, 7.0, 0.0))}
+SAVED = {
+    "steps": 32,
+    "unfinished": 0,
+    "statistics": dataclasses.asdict(EpisodeStatistics(3, 1.5, 0.5, 1.0, 2.0, 7.0, 0.0)),
+}
 KEY = jax.random.key(3)
 TREE = {"weights": jnp.ones((2, 3)), "count": jnp.int32(3), "keys": jax.random.split(KEY, 2)}
 STRUCT = jax.eval_shape(lambda: TREE)

@@ -330,7 +330,7 @@ def test_a_rollout_reports_its_results_so_far():
         time.sleep(0.5)
         assert interrupt(terminal) < SOON
         assert "in parallel" in terminal.text
-        assert "episodes finished" in terminal.text
+        assert "of each environment" in terminal.text
 
 
 COMMANDS = {

@@ -22,9 +22,12 @@ ENV, PARAMS, KEY = Spring(), Spring().default_params, jax.random.key(5)
 NUM_ENVS, NUM_STEPS = 6, 50
 
 
-def measured(devices: int = 1, chunk: int | None = 16, policy: Any = "random", env: Any = ENV) -> MeasuredRollout:
+def measured(
+    devices: int = 1, chunk: int | None = 16, policy: Any = "random", env: Any = ENV, episodes: int = 2
+) -> MeasuredRollout:
     player = find_player(policy, "Env-v0", env, env.default_params)
-    return MeasuredRollout(player, NUM_ENVS, env.default_params, KEY, sharding("num_envs", NUM_ENVS, devices), chunk)
+    split = sharding("num_envs", NUM_ENVS, devices)
+    return MeasuredRollout(player, NUM_ENVS, env.default_params, KEY, episodes, split, chunk)
 
 
 def completed(rollout: MeasuredRollout) -> MeasuredRollout:
@@ -39,18 +42,31 @@ def reference() -> Any:
     return jax.jit(lambda: run_rollout(env, random_policy(env), start_rollout(env, KEY), NUM_STEPS)[1])()
 
 
-def test_it_counts_the_episodes_of_run_rollout() -> None:
+@pytest.mark.parametrize("episodes", [1, 2])
+def test_it_counts_the_first_episodes_of_run_rollout(episodes: int) -> None:
     steps, returns, lengths = reference(), [], []
     for i in range(NUM_ENVS):
         start = 0
-        for end in np.flatnonzero(steps.done[:, i]):
+        for end in np.flatnonzero(steps.done[:, i])[:episodes]:
             returns.append(float(steps.reward[start : end + 1, i].sum()))
             lengths.append(end + 1 - start)
             start = end + 1
-    found = completed(measured()).progress.statistics
-    assert found.episodes == len(returns) > 10
+    progress = completed(measured(episodes=episodes)).progress
+    found = progress.unbiased
+    assert (found.episodes, progress.unfinished) == (len(returns), 0) == (NUM_ENVS * episodes, 0)
     assert found.mean_return == pytest.approx(np.mean(returns), rel=1e-5)
     assert found.mean_length == pytest.approx(np.mean(lengths), rel=1e-5)
+
+
+@pytest.mark.parametrize("devices", [1, 2])
+def test_there_is_no_mean_until_all_environments_have_finished(devices: int) -> None:
+    rollout, ends, unfinished = measured(devices, chunk=1, episodes=1), reference().done, NUM_ENVS
+    for step in range(NUM_STEPS):
+        rollout.advance(1)
+        progress, unfinished = rollout.progress, int((~ends[: step + 1].any(0)).sum())
+        assert (progress.unfinished, progress.unbiased.episodes) == (unfinished, NUM_ENVS - unfinished)
+        assert np.isnan(progress.unbiased.mean_return) == (unfinished > 0)
+    assert unfinished == 0
 
 
 def test_devices_do_not_change_what_it_does() -> None:
@@ -67,7 +83,7 @@ def test_a_resumed_rollout_goes_on_from_the_snapshot(devices: int) -> None:
     rollout, again = measured(devices), measured(devices)
     assert rollout.advance(NUM_STEPS) == 16
     progress, carry = rollout.snapshot()
-    again.resume(carry, progress.steps, progress.statistics)
+    again.resume(carry, dataclasses.replace(progress, earlier=progress.steps))
     assert (again.progress.steps, again.progress.earlier) == (16, 16)
     for each in (rollout, again):
         completed(each)

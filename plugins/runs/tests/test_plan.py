@@ -21,17 +21,18 @@ ENV = toy.Counter()
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"num_envs": 0}, "num_envs and steps must be at least 1, got 0."),
-        ({"steps": 0}, "num_envs and steps must be at least 1, got 2048 and 0."),
-        ({"num_envs": 1.5}, "num_envs must be an integer, got 1.5."),
-        ({"num_envs": None}, "num_envs must be an integer, got None."),
-        ({"steps": True}, "steps must be an integer, got True."),
+        ({"num_envs": 0}, "num_envs must be a positive integer, got 0"),
+        ({"steps": 0}, "steps must be a positive integer, got 0"),
+        ({"num_envs": 1.5}, "num_envs must be a positive integer, got 1.5"),
+        ({"num_envs": None}, "num_envs must be a positive integer, got None"),
+        ({"steps": True}, "steps must be a positive integer, got True"),
         (
             {"steps": 10**16},
             "num_envs 2,048 times steps 10,000,000,000,000,000 is more than 2**53 steps, which nobody can count.",
         ),
-        ({"out": "run"}, "out needs steps: how long the rollout is."),
-        ({"record": ["obs"]}, "record needs out: the folder for the trajectories."),
+        ({"episodes": 0}, "episodes must be a positive integer, got 0"),
+        ({"out": "run"}, "out needs steps or episodes: how long the rollout is."),
+        ({"record": ["obs"]}, "record needs out, the folder for the trajectories, and steps, their length."),
         (
             {"steps": 3, "out": "run", "record": ("obs", "rewards")},
             (
@@ -85,7 +86,7 @@ def test_an_environment_has_its_options_already() -> None:
 
 
 def test_the_command_line_sees_its_own_names() -> None:
-    with as_options(), pytest.raises(EnvcoreError, match=r"^--num-envs and --steps must be at least 1, got 0\.$"):
+    with as_options(), pytest.raises(EnvcoreError, match=r"^--num-envs must be a positive integer, got 0$"):
         planned("Counter-v0", num_envs=0)
 
 
@@ -98,6 +99,7 @@ def test_what_decides_the_results(tmp_path: Path) -> None:
         "policy": "random",
         "num_envs": 6,
         "steps": 9,
+        "episodes": 1,
         "seed": 0,
     }
     assert planned("Counter-v0").about == {}

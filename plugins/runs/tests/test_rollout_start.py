@@ -34,7 +34,7 @@ def test_it_is_that_of_a_batch_on_one_device(devices: int, env: Any, key: jax.Ar
     player = find_player("random", "Env-v0", env, env.default_params)
     split, batch = batched(player, 6, sharding("num_envs", 6, devices))
     assert (split is None, batch.num_envs) == (devices == 1, 6 // devices)
-    carry = started(batch, env.default_params, key, split)
+    carry = started(batch, env.default_params, key, 4, split)
     whole = Batched(env, 6)
     expected = start_rollout(whole, key)
     assert value_differences(jax.device_get(carry.rollout.state), jax.device_get(expected.state)) == []
@@ -42,6 +42,7 @@ def test_it_is_that_of_a_batch_on_one_device(devices: int, env: Any, key: jax.Ar
     np.testing.assert_array_equal(carry.obs, whole.observe(expected.state, env.default_params))
     assert carry.is_valid.tolist() == [True] * 6
     assert not carry.running.lengths.any()
+    assert (carry.running.left == 4).all()
     assert len(carry.obs.devices()) == devices
 
 

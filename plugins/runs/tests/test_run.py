@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import pytest
 import toy
 from envcore.errors import InvalidArgumentError
+from envcore_runs import run
 from envcore_runs.pace import Pace
 from envcore_runs.run import RolloutResult, rollout
 from rollouts import files, saved, stops_after
@@ -45,21 +46,39 @@ assert not {"typer", "PIL", "envcore_cli"} & {*sys.modules}
 
 
 def test_the_result() -> None:
-    result = rollout("Counter-v0", num_envs=3, steps=30, policy=act_always)
+    result = rollout("Counter-v0", num_envs=3, steps=30, episodes=10, policy=act_always)
     assert (result.num_envs, result.steps, result.resumed_after, result.was_resumed) == (3, 30, 0, False)
     assert (result.statistics.episodes, result.statistics.mean_return) == (30, 1.5)
+    assert (result.episodes_per_env, result.unfinished) == (10, 0)
     assert result.steps_per_second == 90 / result.seconds
     assert (result.seconds_left, result.folder) == (0.0, None)
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.steps = 3  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def test_without_steps_it_takes_a_second() -> None:
+def test_without_steps_it_takes_a_second_and_measures_an_episode_of_each_environment() -> None:
     shown: list[RolloutResult] = []
     result = rollout("Counter-v0", num_envs=6, progress=shown.append)
     assert result.seconds >= 1
     assert [shown[0].steps, shown[-1].steps] == [0, result.steps]
-    assert shown[0].seconds_left == 1
+    assert math.isnan(shown[0].seconds_left)
+    assert (result.statistics.episodes, result.unfinished) == (6, 0)
+
+
+def test_with_episodes_it_goes_on_until_all_environments_have_finished_them(tmp_path: Path) -> None:
+    result = rollout("Counter-v0", num_envs=6, episodes=7)
+    assert (result.statistics.episodes, result.unfinished) == (42, 0)
+    kept = rollout("Counter-v0", num_envs=6, episodes=7, out=tmp_path / "run")
+    assert kept.statistics.mean_return == pytest.approx(result.statistics.mean_return, rel=1e-6)
+    assert rollout("Counter-v0", num_envs=6, episodes=7, out=tmp_path / "run").statistics == kept.statistics
+
+
+def test_without_episodes_it_stops_waiting_for_an_endless_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "_PATIENCE", 0.2)
+    wait = lambda policy_params, obs, key: jnp.int32(0)  # noqa: E731
+    result = rollout("Counter-v0", num_envs=6, params={"max_steps_in_episode": math.inf}, policy=wait)
+    assert (result.unfinished, result.statistics.episodes) == (6, 0)
+    assert math.isnan(result.statistics.mean_return)
 
 
 def test_the_same_seed_gives_the_same_episodes() -> None:

@@ -73,6 +73,7 @@ def test_the_manifest_says_what_was_recorded(tmp_path: Path) -> None:
         "policy": "random",
         "num_envs": 6,
         "steps": 100,
+        "episodes": 1,
         "seed": 3,
         "steps_recorded": 100,
         "arrays": {"action": {"dtype": "int32", "shape": []}, "obs": {"dtype": "float32", "shape": [5]}},

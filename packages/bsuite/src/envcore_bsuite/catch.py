@@ -7,7 +7,6 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from envcore import checks, random, spaces
 from envcore.environment import EnvParams, EnvState
 from envcore.typing import Int

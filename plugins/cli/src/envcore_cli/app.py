@@ -141,8 +141,12 @@ def rollout(
         typer.Option(
             parser=integer,
             metavar="<int>",
-            help="Steps of each environment; by default as many as fit into a second.",
+            help="Steps of each environment; by default as many as its episodes take.",
         ),
+    ] = None,
+    episodes: Annotated[
+        int | None,
+        typer.Option(parser=integer, metavar="<int>", help="Episodes of each environment to measure, 1 by default."),
     ] = None,
     policy: Policy = "random",
     gif: Annotated[
@@ -168,9 +172,12 @@ def rollout(
 ) -> None:
     """Run many environments in parallel, and report returns and speed.
 
+    The mean return counts the first --episodes episodes of every environment, however long they are. Without --steps,
+    the rollout goes on until all environments have finished them. If you give neither, it stops waiting after a minute.
+
     FUNCTION(policy_params, obs, key) returns the action for one environment; policy_params is None, and the function
     must work under vmap and jit. envcore-baselines announces two policies: trained, its agent for each environment, and
-    trained:DIR, the first agent of your own run. The same seed and --steps give the same episodes, on any devices.
+    trained:DIR, the first agent of your own run. The same seed gives the same episodes, on any devices.
     The speed is that of the compiled program, including the observations.
 
     With --out, DIR gets statistics.json and a checkpoint: a rollout that was interrupted continues, and ends with the
@@ -185,6 +192,7 @@ def rollout(
     report_rollout(
         choice,
         steps,
+        episodes,
         gif,
         num_envs=num_envs,
         policy=policy,

@@ -14,7 +14,7 @@ from envcore_runs.choice import Choice
 from envcore_runs.measured_rollout import first_states
 from envcore_runs.pace import Notice
 from envcore_runs.plan import Plan, planned
-from envcore_runs.run import SECONDS, RolloutResult, run
+from envcore_runs.run import RolloutResult, run
 from rich.table import Table
 
 from envcore_cli import output, picture
@@ -23,12 +23,14 @@ _MAX_FRAMES = 500
 _HEIGHT = 256  # of the picture, in pixels
 
 
-def report_rollout(choice: Choice, steps: int | None = None, gif: Path | None = None, **given: Any) -> None:
+def report_rollout(
+    choice: Choice, steps: int | None = None, episodes: int | None = None, gif: Path | None = None, **given: Any
+) -> None:
     """Runs a rollout with a progress bar, prints a table and writes the picture.
 
     Args:
       choice: the environment.
-      steps: steps of each environment; None for as many as fit into a second.
+      steps, episodes: of each environment, as for `envcore_runs.rollout`.
       gif: where to write a picture of the first environment; None for no picture.
       **given: other arguments of `envcore_runs.rollout`.
 
@@ -38,7 +40,7 @@ def report_rollout(choice: Choice, steps: int | None = None, gif: Path | None = 
     """
     if gif is not None:
         picture.check_writable(gif)
-    plan = planned(choice.title, options=choice.options, params=choice.params, steps=steps, **given)
+    plan = planned(choice.title, options=choice.options, params=choice.params, steps=steps, episodes=episodes, **given)
     if gif is not None:
         env = plan.player.env
         picture_struct(env, state_struct(env), plan.params, _HEIGHT)  # fails early if the environment has no picture
@@ -46,20 +48,21 @@ def report_rollout(choice: Choice, steps: int | None = None, gif: Path | None = 
     notice = Notice("--steps", steps) if steps is not None and is_first else None
     last: RolloutResult | None = None
     result: RolloutResult | None = None
-    with output.progress_of(choice.title, SECONDS if steps is None else steps, is_shown=is_first) as show:
+    total = plan.num_envs * plan.episodes if steps is None else steps
+    with output.progress_of(choice.title, total, is_shown=is_first) as show:
 
         def progress(result: RolloutResult) -> None:
             nonlocal last
             if notice is not None and (note := notice.text(result.seconds, result.seconds_left)):
                 output.say(note)
             last = result
-            show(result.seconds if steps is None else result.steps)
+            show(result.statistics.episodes if steps is None else result.steps)
 
         with contextlib.suppress(KeyboardInterrupt):  # raised again, after the bar and the table
             result = run(plan, progress)
     if result is None:
         if is_first and last is not None and last.steps:
-            _print_table(choice.title, last, "interrupted: these are the results up to then")
+            _print_table(choice.title, last, is_interrupted=True)
         raise KeyboardInterrupt
     if is_first:
         _print_table(choice.title, result)
@@ -67,14 +70,18 @@ def report_rollout(choice: Choice, steps: int | None = None, gif: Path | None = 
         _write_picture(plan, result, gif)
 
 
-def _print_table(title: str, result: RolloutResult, note: str = "") -> None:
-    statistics = result.statistics
+def _print_table(title: str, result: RolloutResult, *, is_interrupted: bool = False) -> None:
+    statistics, each = result.statistics, result.episodes_per_env
     table = Table(show_header=False, box=None, pad_edge=False)
-    if note:
-        table.add_row("note", note, style="yellow")
+    if is_interrupted:
+        table.add_row("note", "interrupted: these are the results up to then", style="yellow")
     table.add_row("environment", f"{title}, {result.num_envs:,} in parallel, {result.steps:,} steps each")
-    table.add_row("episodes finished", f"{statistics.episodes:,}")
-    if statistics.episodes:
+    table.add_row(
+        "episodes", f"{statistics.episodes:,}, the first {f'{each:,} ' if each > 1 else ''}of each environment"
+    )
+    if result.unfinished:
+        table.add_row("unfinished", _unfinished(result, is_interrupted=is_interrupted), style="yellow")
+    else:
         low, high = statistics.lowest_return, statistics.highest_return
         spread = f"{statistics.mean_return:.2f} ± {statistics.std_return:.2f} (from {low:.2f} to {high:.2f})"
         table.add_row("return", spread)
@@ -84,10 +91,20 @@ def _print_table(title: str, result: RolloutResult, note: str = "") -> None:
         table.add_row("speed", f"{speed}, over {result.seconds:.2g} s")
     if result.was_resumed:
         table.add_row("continued", f"after {result.resumed_after:,} steps, which are not counted in the speed")
-    if result.folder is not None and not note:
+    if result.folder is not None and not is_interrupted:
         table.add_row("folder", str(result.folder))
-    table.add_row("compile time", f"{result.compile_seconds:.2f} s, not counted in the speed")
+    if result.steps > result.resumed_after:
+        table.add_row("compile time", f"{result.compile_seconds:.2f} s, not counted in the speed")
     output.show(table)
+
+
+def _unfinished(result: RolloutResult, *, is_interrupted: bool) -> str:
+    """Why there is no mean return, and what to do."""
+    missing = f"{result.episodes_per_env:,} episodes" if result.episodes_per_env > 1 else "an episode"
+    text = f"{result.unfinished:,} of {result.num_envs:,} environments have not finished {missing}. "
+    text += "There is no mean return yet, because short episodes end first."
+    advice = f" Use --episodes {result.episodes_per_env} without --steps to wait for all environments."
+    return text if is_interrupted else text + advice
 
 
 def _devices(num: int) -> str:

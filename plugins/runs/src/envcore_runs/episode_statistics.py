@@ -1,5 +1,8 @@
 """Mean and spread of episodes' returns and lengths, over more steps than fit into memory.
 
+Every environment contributes the same number of whole episodes, its first ones. Whichever episodes end inside a window
+would favor short ones: an environment ends two of them while another one plays a long one.
+
 `summarize_episodes` runs a loop of steps on the device and keeps a few numbers per environment, however long it runs;
 `EpisodeStatistics` combines its results on the host, in float64.
 
@@ -39,11 +42,13 @@ class Running:
       returns: the sum of its rewards so far, float32.
       lost: what rounding has left out of that sum, float32: without it, a sum of ones would stop at 2**24.
       lengths: its steps so far, int32.
+      left: how many episodes of the environment are still to be counted, this one included, int32.
     """
 
     returns: jax.Array
     lost: jax.Array
     lengths: jax.Array
+    left: jax.Array
 
 
 @struct.dataclass
@@ -63,7 +68,7 @@ class Moments:
 
 @struct.dataclass
 class Summary:
-    """A summary of the finished episodes of each environment; where there are none, only `count` is meaningful.
+    """A summary of the counted episodes of each environment; where there are none, only `count` is meaningful.
 
     Attributes:
       count: number of episodes, int32.
@@ -78,16 +83,16 @@ class Summary:
     highest: jax.Array
 
 
-def nothing_running(shape: tuple[int, ...]) -> Running:
-    """No steps yet, for a batch of environments."""
-    zero = jnp.zeros(shape, jnp.float32)
-    return Running(zero, zero, jnp.zeros(shape, jnp.int32))
+def nothing_running(shape: tuple[int, ...], episodes: jax.Array | int) -> Running:
+    """No steps yet, for a batch of environments of which `episodes` each are to be counted, int32 ()."""
+    zero, none = jnp.zeros(shape, jnp.float32), jnp.zeros(shape, jnp.int32)
+    return Running(zero, zero, none, none + jnp.int32(episodes))
 
 
 def summarize_episodes(
     step: Callable[[T], tuple[T, jax.Array, jax.Array]], carry: T, running: Running, num_steps: jax.Array | int
 ) -> tuple[T, Running, Summary]:
-    """Takes `num_steps` steps and summarizes the episodes that end in them. Call it inside `jit`.
+    """Takes `num_steps` steps and summarizes the episodes that end in them and count. Call it inside `jit`.
 
     Args:
       step: takes the carry and returns the next one, with rewards (float32) and dones (bool) of the batch's shape.
@@ -124,22 +129,23 @@ def _after(step: Callable[..., Any], carry: Any, running: Running, sums: Summary
     carry, reward, done = step(carry)
     returns, lost = _added(running.returns, running.lost, reward)
     lengths = running.lengths + np.int32(1)
-    is_first = done & (sums.count == 0)
+    counts = done & (running.left > 0)
+    is_first = counts & (sums.count == 0)
 
     def add(sums: Moments, value: jax.Array) -> Moments:
         pivot = jnp.where(is_first, value, sums.pivot)
-        deviation = jnp.where(done, value - pivot, np.zeros((), value.dtype)).astype(jnp.float32)
+        deviation = jnp.where(counts, value - pivot, np.zeros((), value.dtype)).astype(jnp.float32)
         return Moments(pivot, sums.mean + deviation, sums.squares + deviation * deviation)
 
     sums = Summary(
-        sums.count + done.astype(jnp.int32),
+        sums.count + counts.astype(jnp.int32),
         add(sums.returns, returns),
         add(sums.lengths, lengths),
-        jnp.where(done, jnp.minimum(sums.lowest, returns), sums.lowest),
-        jnp.where(done, jnp.maximum(sums.highest, returns), sums.highest),
+        jnp.where(counts, jnp.minimum(sums.lowest, returns), sums.lowest),
+        jnp.where(counts, jnp.maximum(sums.highest, returns), sums.highest),
     )
-    running = jax.tree.map(lambda x: jnp.where(done, jnp.zeros_like(x), x), Running(returns, lost, lengths))
-    return carry, running, sums
+    returns, lost, lengths = (jnp.where(done, jnp.zeros_like(x), x) for x in (returns, lost, lengths))
+    return carry, Running(returns, lost, lengths, running.left - counts.astype(jnp.int32)), sums
 
 
 def _added(total: jax.Array, lost: jax.Array, value: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -185,7 +191,7 @@ def _joined(first: Summary, second: Summary) -> Summary:
 
 @dataclasses.dataclass(frozen=True)
 class EpisodeStatistics:
-    """Statistics of all finished episodes; means and standard deviations are NaN before the first.
+    """Statistics of the counted episodes; means and standard deviations are NaN where they are not known.
 
     Attributes:
       episodes: number of episodes.

@@ -33,13 +33,20 @@ class Progress:
       steps: steps taken by each environment.
       earlier: those of them that were taken before the rollout was resumed.
       seconds: the time that the others took, without compilation.
-      statistics: of the finished episodes.
+      unfinished: environments that have not finished as many episodes as are to be counted.
+      statistics: of the episodes counted so far.
     """
 
+    unfinished: int
     steps: int = 0
     earlier: int = 0
     seconds: float = 0.0
     statistics: EpisodeStatistics = dataclasses.field(default_factory=EpisodeStatistics)
+
+    @property
+    def unbiased(self) -> EpisodeStatistics:
+        """The statistics; where environments are unfinished, only the number of episodes."""
+        return EpisodeStatistics(self.statistics.episodes) if self.unfinished else self.statistics
 
 
 _MOST = 2**30  # steps of a chunk: int32 counts them
@@ -53,6 +60,7 @@ class MeasuredRollout:
       num_envs: number of copies, on all devices together.
       params: their params.
       key: a random key.
+      episodes: how many episodes of each environment its statistics count.
       sharding: the devices, as `placement.sharding` chooses them.
       chunk: steps of a chunk; by default as many as `Pace` chooses.
       trajectories: what writes parts of each step to disk; needs `chunk`.
@@ -75,6 +83,7 @@ class MeasuredRollout:
         num_envs: int,
         params: Any,
         key: jax.Array,
+        episodes: int,
         sharding: NamedSharding,
         chunk: int | None = None,
         trajectories: Trajectories | None = None,
@@ -85,7 +94,8 @@ class MeasuredRollout:
         self._sharding, self._batch = batched(player, num_envs, sharding)
         self._policy = batch_policy(player, self._batch, params)
         began = time.perf_counter()
-        self._carry, self.progress = started(self._batch, params, key, self._sharding), Progress()
+        self._carry = started(self._batch, params, key, episodes, self._sharding)
+        self.progress = Progress(unfinished=num_envs)
         self.struct = jax.eval_shape(lambda carry: carry, self._carry)
         program = spread(self._run, self._sharding, (SPLIT, False), (SPLIT, True, True))
         self._program = jax.jit(program).lower(self._carry, np.int32(1)).compile()
@@ -109,21 +119,23 @@ class MeasuredRollout:
         steps = min(limit, self._chunk or self.pace.chunk(), _MOST)
         carry, summary, recorded, seconds = self._timed(steps)
         rows = [
-            (is_valid.all(), seconds, *dataclasses.astuple(EpisodeStatistics.of(each)))
-            for is_valid, each in zip(_shares(carry.is_valid), _shares(summary), strict=True)
+            (is_valid.all(), seconds, (left > 0).sum(), *dataclasses.astuple(EpisodeStatistics.of(each)))
+            for (is_valid, left), each in zip(
+                _shares((carry.is_valid, carry.running.left)), _shares(summary), strict=True
+            )
         ]
         rows = processes.gathered(np.array(rows, np.float64))
         if not rows[:, 0].all():
             raise outside_action_space(self._policy_name, self._batch.env, self._params)
         seconds = float(rows[:, 1].max())
         self.pace.add(steps, seconds)
-        parts = [EpisodeStatistics(int(episodes), *numbers) for _, _, episodes, *numbers in rows.tolist()]
+        parts = [EpisodeStatistics(int(episodes), *numbers) for _, _, _, episodes, *numbers in rows.tolist()]
         before = self.progress
         if self._trajectories is not None:
             self._trajectories.write(before.steps, [_first_steps(each, steps) for each in _shares(recorded)])
         statistics = EpisodeStatistics.joined([before.statistics, EpisodeStatistics.joined(parts)])
-        after = dataclasses.replace(
-            before, steps=before.steps + steps, seconds=before.seconds + seconds, statistics=statistics
+        after = Progress(
+            int(rows[:, 2].sum()), before.steps + steps, before.earlier, before.seconds + seconds, statistics
         )
         self._carry, self.progress = carry, after  # in one statement: they fit together whenever Ctrl-C comes
         return steps
@@ -137,9 +149,9 @@ class MeasuredRollout:
         progress, carry = self.progress, self._carry
         return progress, processes.whole(carry)
 
-    def resume(self, carry: Any, steps: int, statistics: EpisodeStatistics) -> None:
-        """Continues from a state after so many steps, instead of from the start."""
-        self.progress = Progress(steps, steps, 0.0, statistics)
+    def resume(self, carry: Any, progress: Progress) -> None:
+        """Continues from a state after this progress, instead of from the start."""
+        self.progress = progress
         if self._sharding is None:
             self._carry = carry
             return
@@ -212,6 +224,6 @@ def first_states(
         _, found = run_rollout(batch, policy, start, num_steps, params, collect=first)
         return jax.tree.map(lambda x: x[None], found)
 
-    start = started(batch, params, key, split)
+    start = started(batch, params, key, 0, split)
     found = jax.jit(spread(states, split, (SPLIT.rollout,)))(start.rollout)
     return jax.tree.map(lambda x: x[0], _shares(found)[0])

@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from envcore import checks
 from envcore.engine.arguments import checked_params, device_params
 from envcore.environment import Environment, EnvParams
 from envcore.errors import InvalidArgumentError
@@ -35,7 +36,9 @@ class Plan:
       player: what chooses the actions, and its environment.
       params: the environment's params.
       num_envs: number of environments that step in parallel.
-      steps: of each environment; None for as many as fit into a second.
+      steps: of each environment; None for as many as its episodes take.
+      episodes: of each environment, which the statistics count.
+      is_patient: whether to wait for the episodes of every environment, however long they take.
       key: the random key of the whole rollout.
       sharding: the devices.
       folder: in which it is saved; None for none.
@@ -48,6 +51,8 @@ class Plan:
     params: Any
     num_envs: int
     steps: int | None
+    episodes: int
+    is_patient: bool
     key: jax.Array
     sharding: NamedSharding
     folder: Path | None
@@ -61,6 +66,7 @@ def planned(
     *,
     num_envs: int = 2048,
     steps: int | None = None,
+    episodes: int | None = None,
     out: str | Path | None = None,
     record: str | Iterable[str] = (),
     params: Mapping[str, Any] | EnvParams | None = None,
@@ -70,12 +76,15 @@ def planned(
     devices: int | None = None,
 ) -> Plan:
     """Checks what `rollout` is given; its arguments and errors are those of `rollout`."""
-    num_envs, steps = _checked_counts(num_envs, steps)
-    if out is not None and steps is None:
-        raise InvalidArgumentError(f"{argument('out')} needs {argument('steps', 'N')}: how long the rollout is.")
-    if record and out is None:
+    num_envs, steps, counted = _checked_counts(num_envs, steps, episodes)
+    if out is not None and steps is None and episodes is None:
         raise InvalidArgumentError(
-            f"{argument('record')} needs {argument('out', 'DIR')}: the folder for the trajectories."
+            f"{argument('out')} needs {argument('steps', 'N')} or {argument('episodes', 'N')}: how long the rollout is."
+        )
+    if record and (out is None or steps is None):
+        raise InvalidArgumentError(
+            f"{argument('record')} needs {argument('out', 'DIR')}, the folder for the trajectories, and "
+            f"{argument('steps', 'N')}, their length."
         )
     key = key_of(seed)
     env_id, made, made_params = _made(env, options, params)
@@ -90,29 +99,26 @@ def planned(
         chunk = saved_rollout.chunk_steps(num_envs, trajectories.steps_per_shard(num_envs, bytes_each))
         about = _described(env, options, params)
         about |= {"policy": policy if isinstance(policy, str) else name_of(policy)}
-        about |= {"num_envs": num_envs, "steps": steps, "seed": int(seed)}
+        about |= {"num_envs": num_envs, "steps": steps, "episodes": counted, "seed": int(seed)}
     check_memory(player.env, made_params, num_envs, sharding, bytes_each * (chunk or 0))
     if folder is not None:
         trajectories.check_disk(folder, (steps or 0) * num_envs * bytes_each)
-    return Plan(player, made_params, num_envs, steps, key, sharding, folder, chunk, names, about)
+    is_patient = episodes is not None
+    return Plan(player, made_params, num_envs, steps, counted, is_patient, key, sharding, folder, chunk, names, about)
 
 
-def _checked_counts(num_envs: Any, steps: Any) -> tuple[int, int | None]:
-    for name, value in (("num_envs", num_envs), ("steps", steps)):
-        is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not is_integer and not (name == "steps" and value is None):
-            raise InvalidArgumentError(f"{argument(name)} must be an integer, got {value!r}.")
-    if num_envs < 1 or (steps is not None and steps < 1):
-        given = "" if steps is None else f" and {steps}"
-        raise InvalidArgumentError(
-            f"{argument('num_envs')} and {argument('steps')} must be at least 1, got {num_envs}{given}."
-        )
+def _checked_counts(num_envs: Any, steps: Any, episodes: Any) -> tuple[int, int | None, int]:
+    """The three as Python integers; of episodes 1 by default."""
+    for name, value in (("num_envs", num_envs), ("steps", steps), ("episodes", episodes)):
+        if value is not None or name == "num_envs":
+            at_most = np.iinfo(np.int32).max if name == "episodes" else None
+            checks.positive_integer(argument(name), value, InvalidArgumentError, at_most=at_most)
     if int(num_envs) * int(steps or 0) > _MOST_STEPS:
         raise InvalidArgumentError(
             f"{argument('num_envs')} {num_envs:,} times {argument('steps')} {steps:,} is more than 2**53 steps, which "
             "nobody can count."
         )
-    return int(num_envs), None if steps is None else int(steps)
+    return int(num_envs), None if steps is None else int(steps), 1 if episodes is None else int(episodes)
 
 
 def _made(

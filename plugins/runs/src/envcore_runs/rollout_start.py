@@ -63,7 +63,7 @@ def check_memory(
     """
     key = jax.eval_shape(lambda: jax.random.key(0))
     one = Batched(env, 1)
-    carry = jax.eval_shape(functools.partial(_begin, one, params), key)
+    carry = jax.eval_shape(functools.partial(_begin, one, params), key, 1)
     summary = jax.eval_shape(empty_summary, carry.running)
     action = jax.eval_shape(one.action_space(params).sample, key)
     # Measured: the carries at the start, before and after a chunk, the loop's arrays, and the batch's action space.
@@ -80,23 +80,23 @@ def batched(player: Player, num_envs: int, sharding: NamedSharding) -> tuple[Nam
     return (sharding if num > 1 else None), Batched(player.env, num_envs // num, placement.AXIS if num > 1 else None)
 
 
-def started(batch: Batched, params: Any, key: jax.Array, sharding: NamedSharding | None) -> Carry:
-    """The state before the first step, on all devices."""
+def started(batch: Batched, params: Any, key: jax.Array, episodes: int, sharding: NamedSharding | None) -> Carry:
+    """The state before the first step, on all devices; `episodes` of each environment are to be counted."""
     # Numpy's arrays are those that every process can hand to a program of all processes.
     words, impl = np.asarray(jax.random.key_data(key)), jax.random.key_impl(key)
 
-    def begin(words: jax.Array) -> Carry:
-        return _begin(batch, params, jax.random.wrap_key_data(words, impl=impl))
+    def begin(words: jax.Array, episodes: jax.Array) -> Carry:
+        return _begin(batch, params, jax.random.wrap_key_data(words, impl=impl), episodes)
 
-    return jax.jit(spread(begin, sharding, (False,), SPLIT))(words)
+    return jax.jit(spread(begin, sharding, (False, False), SPLIT))(words, np.int32(episodes))
 
 
-def _begin(batch: Batched, params: Any, key: jax.Array) -> Carry:
+def _begin(batch: Batched, params: Any, key: jax.Array, episodes: jax.Array) -> Carry:
     """Resets the environments."""
     rollout = start_rollout(batch, key, params)
     return Carry(
         rollout,
         batch.observe(rollout.state, params),
         jnp.ones(batch.num_envs, jnp.bool_),
-        nothing_running(batch.batch_shape),
+        nothing_running(batch.batch_shape, episodes),
     )

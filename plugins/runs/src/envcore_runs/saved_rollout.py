@@ -11,14 +11,16 @@ import dataclasses
 import json
 import math
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import jax
+import numpy as np
 from envcore.files import replace
 
 from envcore_runs import checkpoint, processes, run_folder
 from envcore_runs.episode_statistics import EpisodeStatistics
-from envcore_runs.measured_rollout import MeasuredRollout
+from envcore_runs.measured_rollout import MeasuredRollout, Progress
 from envcore_runs.records import File, Natural
 from envcore_runs.trajectories import Trajectories
 
@@ -41,6 +43,7 @@ class _Saved:
     """What a checkpoint says beside its arrays."""
 
     steps: Natural
+    unfinished: Natural
     statistics: EpisodeStatistics
 
     def __post_init__(self) -> None:
@@ -48,35 +51,83 @@ class _Saved:
             raise ValueError("has statistics that no episodes have")
 
 
+@dataclasses.dataclass(frozen=True)
+class Checkpoint:
+    """What a folder holds of an earlier call.
+
+    Attributes:
+      path: of the file.
+      progress: how far the rollout was.
+      tensors: its state.
+    """
+
+    path: Path
+    progress: Progress
+    tensors: Mapping[str, np.ndarray]
+
+
+def find_checkpoint(folder: Path, steps: int | None, num_envs: int) -> Checkpoint | None:
+    """The checkpoint in the folder of a rollout, the same for all processes; None if there is none yet.
+
+    Args:
+      folder: of the rollout; `claimed` has found that it is its own.
+      steps: of each environment, when it is complete; None where its episodes decide it.
+      num_envs: number of environments.
+
+    Raises:
+      FileError: the checkpoint is damaged, or not the one that other processes see.
+      ProcessError: another process has ended.
+    """
+    path, found = folder / CHECKPOINT, None
+    if path.exists():
+        tensors, saved = checkpoint.load(path, _Saved)
+        if steps is not None and saved.steps > steps:
+            raise File(path).damaged(f"its steps is {saved.steps:,}, of {steps:,}")
+        if not saved.statistics.is_possible(saved.steps * num_envs):
+            raise File(path).damaged(f"no episodes of {saved.steps:,} steps have its statistics")
+        progress = Progress(saved.unfinished, saved.steps, saved.steps, 0.0, saved.statistics)
+        found = Checkpoint(path, progress, tensors)
+    run_folder.check_agreed(folder, found.progress.steps if found else 0)
+    return found
+
+
+def write_statistics(folder: Path, progress: Progress) -> None:
+    """Writes `statistics.json`.
+
+    Raises:
+      FileError: it cannot be written; its previous content stays.
+    """
+    unbiased = dataclasses.asdict(progress.unbiased).items()
+    shown = {name: value if math.isfinite(value) else None for name, value in unbiased}
+    facts = {"steps": progress.steps, "unfinished": progress.unfinished, **shown}
+    replace(folder / STATISTICS, (json.dumps(facts, indent=1) + "\n").encode())
+
+
 class SavedRollout:
     """Saves a measured rollout now and then.
 
     Args:
-      folder: of the rollout; `claim` has found that it is its own.
-      steps: of each environment, when it is complete.
-      measured: the rollout, which continues from the last checkpoint, if there is one.
+      folder: of the rollout.
+      measured: the rollout.
       trajectories: what it writes of each step; None for nothing.
+      found: the checkpoint from which it continues; None for none.
       key: a random key of the kind that the rollout has.
 
     Raises:
-      FileError: the checkpoint is damaged, does not fit, or is not the one that other processes see.
-      ProcessError: another process has ended.
+      FileError: the checkpoint does not fit.
     """
 
     def __init__(
-        self, folder: Path, steps: int, measured: MeasuredRollout, trajectories: Trajectories | None, key: jax.Array
+        self,
+        folder: Path,
+        measured: MeasuredRollout,
+        trajectories: Trajectories | None,
+        found: Checkpoint | None,
+        key: jax.Array,
     ):
         self._folder, self._measured, self._trajectories = folder, measured, trajectories
-        path = folder / CHECKPOINT
-        if path.exists():
-            tensors, saved = checkpoint.load(path, _Saved)
-            if saved.steps > steps:
-                raise File(path).damaged(f"its steps is {saved.steps:,}, of {steps:,}")
-            if not saved.statistics.is_possible(saved.steps * measured.num_envs):
-                raise File(path).damaged(f"no episodes of {saved.steps:,} steps have its statistics")
-            carry = checkpoint.restore(path, tensors, measured.struct, key)
-            measured.resume(carry, saved.steps, saved.statistics)
-        run_folder.check_agreed(folder, measured.progress.steps)
+        if found is not None:
+            measured.resume(checkpoint.restore(found.path, found.tensors, measured.struct, key), found.progress)
         if trajectories is not None:
             trajectories.resume(measured.progress.steps)
         self._saved = time.monotonic()
@@ -101,10 +152,7 @@ class SavedRollout:
         if processes.is_first():
             if self._trajectories is not None:
                 self._trajectories.save(progress.steps)
-            statistics = dataclasses.asdict(progress.statistics)
-            shown = {name: value if math.isfinite(value) else None for name, value in statistics.items()}
-            text = json.dumps({"steps": progress.steps, **shown}, indent=1) + "\n"
-            replace(self._folder / STATISTICS, text.encode())
-            about = {"steps": progress.steps, "statistics": statistics}
-            checkpoint.save(self._folder / CHECKPOINT, carry, about)
+            write_statistics(self._folder, progress)
+            saved = _Saved(progress.steps, progress.unfinished, progress.statistics)
+            checkpoint.save(self._folder / CHECKPOINT, carry, dataclasses.asdict(saved))
         self._saved = time.monotonic()
