@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from envcore import random, spaces, wrappers
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState, computed
-from envcore.errors import EnvironmentDefinitionError, InvalidParamsError, NoPictureError
+from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError, InvalidParamsError, NoPictureError
 from envcore_testing.numerics import numerics
 from flax import struct
 from toy import Counter, CounterParams, CounterState, Deck, Fuse, Spring, Tally
@@ -170,10 +170,10 @@ class TestTypes:
     @pytest.mark.parametrize(
         ("returned", "message"),
         [
-            (lambda s: (s, jnp.zeros(2), False), r"the reward must have shape \(\), got \(2,\)"),
-            (lambda s: (s, True, False), r"the reward must be float32, got bool"),
-            (lambda s: (s, 0.0, 1.0), r"terminated must be bool, got float"),
-            (lambda s: (s, 0.0, jnp.zeros(1, bool)), r"terminated must have shape \(\), got \(1,\)"),
+            (lambda s: (s, jnp.zeros(2), False), r"transition's reward must have shape \(\), got \(2,\)"),
+            (lambda s: (s, True, False), r"transition's reward must be float32, got bool"),
+            (lambda s: (s, 0.0, 1.0), r"transition's terminated must be bool, got float"),
+            (lambda s: (s, 0.0, jnp.zeros(1, bool)), r"transition's terminated must have shape \(\), got \(1,\)"),
             (lambda s: (s.replace(count=0.5), 0.0, False), r"transition's state\.count must be int32, got float"),
             (
                 lambda s: (s.replace(count=jnp.zeros(3, jnp.int32)), 0.0, False),
@@ -193,6 +193,20 @@ class TestTypes:
 
         with pytest.raises(EnvironmentDefinitionError, match=f"^.*Wrong breaks the contract: {message}"):
             play(Wrong(), [0])
+
+    def test_the_message_has_the_line_of_the_method(self) -> None:
+        class Wrong(Counter):
+            def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+                return state.replace(count=jnp.zeros(3, jnp.int32)), 0.0, False
+
+        line = Wrong.transition.__code__.co_firstlineno
+        with pytest.raises(EnvironmentDefinitionError, match=rf"\(transition is at .*test_environment\.py:{line}\)"):
+            play(Wrong(), [0])
+
+    def test_a_user_s_wrong_state_is_not_the_author_s_fault(self) -> None:
+        state = Counter().reset(KEY)[1].replace(count=np.zeros(3, np.int32))
+        with pytest.raises(InvalidArgumentError, match=r"Counter's state\.count must have shape \(\), got \(3,\)"):
+            Counter().advance(state, jnp.int32(1), KEY, Counter().default_params)
 
     def test_restart_has_to_keep_the_types(self) -> None:
         class Wrong(Tally):

@@ -9,7 +9,7 @@ import pytest
 from envcore import __version__
 from envcore.errors import EnvcoreError, PluginError
 from envcore.installing import CORE
-from envcore.plugins import PluginRecord, discover, problems
+from envcore.plugins import PluginRecord, announcing_nothing, discover, problems
 from envcore.specs import AlgorithmSpec, CommandSpec, NamedSpec, PolicySpec
 from fake_site import FakeSite, announcing, commands, hook, metadata_of
 
@@ -167,9 +167,22 @@ COMMANDS = {
         "envcore_commands() returned 3 instead of a list of CommandSpec",
     ),
 }
+MISSPELLED = {
+    "a misspelled hook": (
+        hook("return []", "envcore_env_spec()"),
+        "its envcore_env_spec() is not a hook of envcore: did you mean envcore_env_specs()?",
+    ),
+    "a misspelled hook without its mark": (
+        hook("return []") + "\ndef envcore_policys(): return []\n",
+        "its envcore_policys() is not a hook of envcore: did you mean envcore_policies()?",
+    ),
+    "one of two hooks without its mark": (
+        hook("return []") + "\ndef envcore_commands(): return []\n",
+        "its envcore_commands() is not marked with @envcore.plugins.hookimpl",
+    ),
+}
 WRONG_HOOKS = {
     "commands with an argument too many": (commands("return []", "envcore_commands(app)"), "{'app'}"),
-    "a misspelled hook": (hook("return []", "envcore_env_spec()"), "unknown hook 'envcore_env_spec'"),
     "an argument too many": (hook("return []", "envcore_env_specs(config)"), "{'config'}"),
     "a hook of a newer core": (
         hook("return []") + "\n@hookimpl\ndef envcore_wrappers(): return []\n",
@@ -178,9 +191,9 @@ WRONG_HOOKS = {
 }
 
 
-@pytest.mark.parametrize("case", IMPORTS | HOOKS | COMMANDS)
+@pytest.mark.parametrize("case", IMPORTS | HOOKS | COMMANDS | MISSPELLED)
 def test_broken_plugin(site: FakeSite, case: str) -> None:
-    code, error = (IMPORTS | HOOKS | COMMANDS)[case]
+    code, error = (IMPORTS | HOOKS | COMMANDS | MISSPELLED)[case]
     site.add("bad-suite", code)
     site.add_suite("good-suite", "A-v0")
     record = found("bad-suite")
@@ -204,9 +217,9 @@ def test_wrong_hook(site: FakeSite, case: str) -> None:
     assert "\n" not in record.error
 
 
-@pytest.mark.parametrize("case", IMPORTS | HOOKS | COMMANDS | WRONG_HOOKS)
+@pytest.mark.parametrize("case", IMPORTS | HOOKS | COMMANDS | MISSPELLED | WRONG_HOOKS)
 def test_strict_mode_raises(site: FakeSite, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
-    code, _ = (IMPORTS | HOOKS | COMMANDS | WRONG_HOOKS)[case]
+    code, _ = (IMPORTS | HOOKS | COMMANDS | MISSPELLED | WRONG_HOOKS)[case]
     site.add("bad-suite", code)
     monkeypatch.setenv("ENVCORE_STRICT_PLUGINS", "1")
     with pytest.raises(PluginError, match=r"^plugin bad-suite is broken: \S") as caught:
@@ -467,3 +480,16 @@ def test_what_a_plugin_says_cannot_steer_the_terminal(site: FakeSite) -> None:
     assert problem.isprintable()
     (problem,) = problems([PluginRecord("a\x1b", "1\x07", "main", "m\x1b", "broken", (), "why")])
     assert r"plugin a\x1b 1\x07 (m\x1b) is left out" in problem
+
+
+def test_a_distribution_without_an_entry_point_is_named(site: FakeSite) -> None:
+    site.add_suite("good-suite", "A-v0")
+    assert list(announcing_nothing()) == []
+    needs_core = f"{metadata_of('silent-suite')}Requires-Dist: envcore>=0.1\n"
+    site.add_metadata("silent_suite-1.2.dist-info", needs_core)
+    site.add_metadata("other-1.2.dist-info", f"{metadata_of('other')}Requires-Dist: jax\n")
+    silent = "silent-suite announces nothing to envcore, and has no entry point in the group 'envcore.plugins'."
+    assert list(announcing_nothing()) == [silent]
+    site.add_metadata("silent_suite-1.2.dist-info", needs_core, "[envcore.plugin]\nmain = silent_suite\n")
+    wrong = "silent-suite has an entry point in the group 'envcore.plugin', which must be 'envcore.plugins'."
+    assert list(announcing_nothing()) == [wrong, silent]

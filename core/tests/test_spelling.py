@@ -4,7 +4,7 @@ import random
 import string
 
 import pytest
-from envcore.spelling import nearest, unknown_param
+from envcore.spelling import hint, nearest, unknown_param
 
 WORDS = ["Breakout-MinAtar", "SpaceInvaders-MinAtar", "CartPole-v1", "MountainCarContinuous-v0", "MNISTBandit-bsuite"]
 
@@ -61,3 +61,17 @@ def test_what_is_compared_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_an_unknown_param(name: object, expected: str) -> None:
     assert unknown_param("Pole", name, iter(["gravity", "length"])) == expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("lr", " Did you mean 'learning_rate'?"),
+        ("ent_coef", " Did you mean 'entropy_coefficient'?"),
+        ("LEARNING_RAT", " Did you mean 'learning_rate'?"),
+        ("l", ""),
+        ("gravity", ""),
+    ],
+)
+def test_a_hint_knows_abbreviations(typed: str, expected: str) -> None:
+    assert hint(typed, iter(["learning_rate", "entropy_coefficient", "num_envs"])) == expected

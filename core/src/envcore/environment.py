@@ -34,7 +34,7 @@ from flax import struct
 from jax.core import Tracer
 
 from envcore import random, spaces, spelling
-from envcore.engine import arguments, episode, stepping
+from envcore.engine import arguments, definition, episode, stepping
 from envcore.engine.episode import Info as Info
 from envcore.engine.episode import Outcome as Outcome
 from envcore.engine.finite import limit as limit
@@ -128,7 +128,7 @@ class Environment(Generic[StateT, ParamsT]):
     @property
     def default_params(self) -> ParamsT:
         """The original environment's numbers, as Python or numpy scalars and arrays."""
-        raise NotImplementedError
+        raise definition.missing_method(self, "default_params")
 
     def draw_start(self, key: jax.Array, params: ParamsT) -> PyTree:
         """All that chance decides about the start of an episode, in one named container. By default the key itself."""
@@ -137,7 +137,7 @@ class Environment(Generic[StateT, ParamsT]):
 
     def init_state(self, draws: PyTree, params: ParamsT, /) -> StateT:
         """The first state of an episode, a deterministic function of what `draw_start` returned."""
-        raise NotImplementedError
+        raise definition.missing_method(self, "init_state")
 
     def draw(self, key: jax.Array, params: ParamsT) -> PyTree:
         """All that chance decides in a step, in one named container. By default the step's key itself."""
@@ -150,11 +150,11 @@ class Environment(Generic[StateT, ParamsT]):
         `action` has the action space's shape and dtype, `draws` is what `draw` returned, and `state.time` counts the
         steps before this one.
         """
-        raise NotImplementedError
+        raise definition.missing_method(self, "transition")
 
     def observe(self, state: StateT, params: ParamsT) -> PyTree:
         """The observation, a pure function of the state: any pytree of arrays."""
-        raise NotImplementedError
+        raise definition.missing_method(self, "observe")
 
     def action_mask(self, state: StateT, params: ParamsT) -> PyTree:
         """Which actions are legal, bool (n,) for a `Discrete(n)`; None, the default, where all of them always are."""
@@ -162,11 +162,11 @@ class Environment(Generic[StateT, ParamsT]):
 
     def action_space(self, params: ParamsT) -> spaces.Space:
         """The space of actions."""
-        raise NotImplementedError
+        raise definition.missing_method(self, "action_space")
 
     def observation_space(self, params: ParamsT) -> spaces.Space:
         """The space of observations."""
-        raise NotImplementedError
+        raise definition.missing_method(self, "observation_space")
 
     def state_space(self, params: ParamsT) -> spaces.Dict:
         """The space of states, by field. By default their shapes and dtypes, without bounds but for the time."""

@@ -26,13 +26,25 @@ _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 def announcing(group: str) -> list[Copy]:
     """The distributions that have entry points in `group`, or unreadable ones: one copy of each, sorted by name."""
+    chosen = [_best(each) for each in _by_name(group).values() if any(copy.matters for copy in each)]
+    return sorted((copy for copy in chosen if copy.matters), key=lambda copy: copy.name)
+
+
+def silent(group: str) -> list[Copy]:
+    """The distributions without an entry point in `group`: one copy of each, sorted by name."""
+    return sorted(
+        (each[0] for each in _by_name(group).values() if not any(copy.matters for copy in each)),
+        key=lambda copy: copy.name,
+    )
+
+
+def _by_name(group: str) -> dict[str, list[Copy]]:
     copies: dict[str, list[Copy]] = {}
     for distribution in _distributions():
         copy = Copy(distribution, group)
         if not copy.path.name.startswith("~"):  # pip has renamed it for a removal that it never finished
             copies.setdefault(copy.name, []).append(copy)
-    chosen = [_best(each) for each in copies.values() if any(copy.matters for copy in each)]
-    return sorted((copy for copy in chosen if copy.matters), key=lambda copy: copy.name)
+    return copies
 
 
 class Copy:
@@ -91,6 +103,11 @@ class Copy:
             return str(Version(self.metadata["Version"]))
         except (InvalidVersion, KeyError, TypeError):
             return "?"
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups of its entry points."""
+        return list(dict.fromkeys(each.group for each in self._distribution.entry_points))
 
     @property
     def requires(self) -> list[str]:

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import inspect
 import itertools
 import os
 import sys
@@ -45,9 +46,10 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from envcore.errors import EnvcoreError, PluginError
-from envcore.installed import Copy, announcing
+from envcore.installed import Copy, announcing, silent
 from envcore.installing import CORE
 from envcore.specs import AlgorithmSpec, CommandSpec, EnvSpec, NamedSpec, PolicySpec
+from envcore.spelling import nearest
 from envcore.text import one_line, printable
 from envcore.version import __version__
 from envcore.watching import notify, watched
@@ -185,12 +187,40 @@ def _announced_by(entry_point: Any) -> dict[str, Any]:
     manager = pluggy.PluginManager("envcore")
     manager.add_hookspecs(EnvcoreHooks)
     manager.register(module)
-    manager.check_pending()  # a hook that this core does not know
     hooks = {name: getattr(manager.hook, name) for name in _ROWS}
-    if not any(hook.get_hookimpls() for hook in hooks.values()):
+    is_announcing = any(hook.get_hookimpls() for hook in hooks.values())
+    for name, function in inspect.getmembers(module, inspect.isfunction):
+        _check_hook_name(name, is_marked=hasattr(function, "envcore_impl"), is_alone=not is_announcing)
+    manager.check_pending()  # a hook that this core does not know
+    if not is_announcing:
         names = " or ".join(f"{name}()" for name in hooks)
         raise PluginError(f"it has no function {names} that is marked with @envcore.plugins.hookimpl")
     return {field: tuple(_rows(hooks[name], kind, until)) for name, (field, kind) in _ROWS.items()}
+
+
+def _check_hook_name(name: str, *, is_marked: bool, is_alone: bool) -> None:
+    """Raises `PluginError` for a function of a plugin that looks like a hook and would not be called."""
+    if name in _ROWS and not is_marked and not is_alone:
+        raise PluginError(f"its {name}() is not marked with @envcore.plugins.hookimpl")
+    prefix = "envcore_"
+    if name.startswith(prefix) and name not in _ROWS:
+        for similar in nearest(name.removeprefix(prefix), [each.removeprefix(prefix) for each in _ROWS]):
+            raise PluginError(f"its {name}() is not a hook of envcore: did you mean {prefix}{similar}()?")
+
+
+def announcing_nothing() -> Iterator[str]:
+    """A sentence on the installed distributions that require envcore and have no entry point for it.
+
+    All metadata is read for this, which takes a tenth of a second.
+    """
+    found = [copy for copy in silent(GROUP) if any(_core_versions(line) is not None for line in copy.requires)]
+    for copy in found:
+        for group in nearest(GROUP, copy.groups):
+            yield f"{copy.name} has an entry point in the group {group!r}, which must be {GROUP!r}."
+    if found:
+        names = ", ".join(copy.name for copy in found)
+        announce, have = ("announce", "have") if len(found) > 1 else ("announces", "has")
+        yield f"{names} {announce} nothing to envcore, and {have} no entry point in the group {GROUP!r}."
 
 
 def _rows(hook: Any, kind: type[EnvSpec | NamedSpec], until: float) -> Iterator[EnvSpec | NamedSpec]:

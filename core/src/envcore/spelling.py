@@ -27,9 +27,24 @@ def nearest(typed: str, names: Iterable[str]) -> list[str]:
     return [originals[each] for each in difflib.get_close_matches(typed, close, n=3, cutoff=_CUTOFF)]
 
 
+def hint(typed: str, names: Iterable[str]) -> str:
+    """The sentence " Did you mean 'learning_rate'?" for "learning_rat" or "lr"; empty where no name is like it."""
+    names = list(names)
+    meant = [name for name in names if _is_short(typed.lower(), name)][:3] or nearest(typed, names)
+    return f" Did you mean {' or '.join(map(repr, meant))}?" if meant else ""
+
+
+def _is_short(typed: str, name: str) -> bool:
+    """Whether it abbreviates a name by its words' initials or beginnings: "lr" or "ent_coef"."""
+    words, parts = name.lower().split("_"), typed.split("_")
+    if len(typed) > 1 and typed == "".join(word[:1] for word in words):
+        return True
+    return len(parts) == len(words) and all(
+        len(part) > 1 and word.startswith(part) for word, part in zip(words, parts, strict=True)
+    )
+
+
 def unknown_param(owner: str, name: object, known: Iterable[str]) -> str:
     """The message for a param that an environment, or a class of params, does not have."""
     known = list(known)
-    meant = nearest(str(name), known)
-    hint = f" Did you mean {' or '.join(map(repr, meant))}?" if meant else ""
-    return f"{owner} has no param {name!r}; its params: {', '.join(known)}.{hint}"
+    return f"{owner} has no param {name!r}; its params: {', '.join(known)}.{hint(str(name), known)}"

@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 
 from envcore.catalogue import Catalogue
 from envcore.installing import how_to_install
-from envcore.plugins import AUTOLOAD_OFF, PluginRecord
+from envcore.plugins import AUTOLOAD_OFF, PluginRecord, announcing_nothing
 from envcore.specs import ENTRY_POINT
 from envcore.spelling import nearest
 from envcore.text import printable
@@ -38,7 +38,10 @@ def unknown_environment(env_id: str, catalogue: Catalogue, plugins: Sequence[Plu
     first = f"no installed environment is called {env_id!r}"
     if ENTRY_POINT.fullmatch(env_id):
         first += f", nor is there a module {qualifier!r} to import {name} from"
-    parts = [f"{first}.", *meant, *to_install, *_to_ask(name, catalogue), *left_out(plugins), last]
+    asked = list(_to_ask(name, catalogue))
+    # A suite of the user's own may be installed and not announced; a typing mistake has another cause.
+    unannounced = [] if meant or to_install or asked else announcing_nothing()
+    parts = [f"{first}.", *meant, *to_install, *asked, *left_out(plugins), *unannounced, last]
     return printable(" ".join(parts))
 
 

@@ -46,8 +46,24 @@ def test_train_and_evaluate(run: Run, tmp_path: Path) -> None:
     code, text, err = run("evaluate", str(out), "--episodes", "50", "--sample")
     assert (code, err) == (0, "")
     rows = [line.split() for line in text.splitlines()]
+    assert text.splitlines()[0].split("  ") == ["seed", "return", "std over episodes", "std over agents"]
     assert [row[0] for row in rows] == ["seed", "3", "4", "all"]
+    assert [len(row) for row in rows[1:]] == [3, 3, 3]  # of each agent over episodes, of all over agents
     assert all(0.3 < float(row[1]) <= 0.5 for row in rows[1:])  # counting to 2 earns 0.25 twice
+
+
+def test_evaluate_takes_the_id_of_a_shipped_agent(run: Run) -> None:
+    registry.register("CartPole-v1", "envcore_classic_control.cartpole:CartPole")
+    code, text, err = run("evaluate", "CartPole-v1", "--episodes", "3")
+    assert (code, err) == (0, "")
+    header, row = text.splitlines()
+    assert header.split("  ") == ["seed", "return", "std over episodes"]
+    assert row.split()[1:] == ["500", "0"]
+    code, _, err = run("evaluate", "CartPole-v2")
+    assert code == 1
+    assert "CartPole-v2 is neither the folder of a run nor an environment with a trained agent. Did you mean" in err
+    code, _, err = run("evaluate", "CartPole-v1", "--best")
+    assert (code, err) == (1, "error: --best needs the folder of a run: a shipped agent has no curve.\n")
 
 
 @pytest.mark.slow

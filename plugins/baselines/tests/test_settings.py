@@ -74,7 +74,7 @@ def test_numbers_of_numpy() -> None:
         ("label", 1, "label must be a string, got 1"),
         ("hidden", [0], r"hidden must be a list of positive integers below 2\*\*31, such as \[64, 64\], got \[0\]"),
         ("hidden", 64, r"hidden must be a list of positive integers below 2\*\*31, such as \[64, 64\], got 64"),
-        ("speed", 1, "there is no setting 'speed'; there are steps, rate, kind, fast, hidden, size, "),
+        ("speed", 1, "there is no setting 'speed'. The settings are steps, rate, kind, fast, hidden, size, "),
         ("size", 0, "size must be an integer of at least 1, got 0"),
         ("size", 2**31, "size must be at most 2,147,483,647, got 2147483648"),
         ("memory", -1, "memory must be an integer of at least 0, got -1"),

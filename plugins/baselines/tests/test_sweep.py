@@ -148,7 +148,7 @@ def test_numbers_of_other_algorithms(algorithm: str) -> None:
 @pytest.mark.parametrize(
     ("sweep", "settings", "message"),
     [
-        ({"speed": [1.0]}, {}, "sweep: there is no setting 'speed'; there are "),
+        ({"speed": [1.0]}, {}, "sweep: there is no setting 'speed'. The settings are "),
         ({"epochs": [1, 2]}, {}, "sweep: epochs decides the shape of the program; what can be swept: learning_rate, "),
         ({"learning_rate": [2.0]}, {}, "sweep: learning_rate must be a number from 0 to 1, got 2.0"),
         ({"learning_rate": []}, {}, "sweep: learning_rate needs a list of values"),

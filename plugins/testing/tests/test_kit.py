@@ -213,7 +213,7 @@ def test_the_check_ends_where_nothing_runs() -> None:
     *_, last = check_rules(BROKEN["reset_and_step_run"])
     assert last.rule == "reset_and_step_run"
     assert isinstance(last.error, ConformanceError)
-    assert "the reward must have shape ()" in str(last.error)
+    assert "transition's reward must have shape ()" in str(last.error)
     assert isinstance(last.error.__cause__, EnvironmentDefinitionError)
 
 

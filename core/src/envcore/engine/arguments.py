@@ -15,6 +15,7 @@ import numpy as np
 
 from envcore import forks, random, spaces, spelling, trees
 from envcore.devices import vary_alike
+from envcore.engine import definition
 from envcore.engine.finite import check_finite
 from envcore.engine.time_limit import with_integer_limit
 from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidArgumentError, InvalidParamsError
@@ -75,7 +76,6 @@ def checked_action(env: Env, action: PyTree, params: PyTree) -> PyTree:
     return space.cast(action)
 
 
-@functools.lru_cache(maxsize=512)
 def default_params(env: Env) -> PyTree:
     """`env.default_params` as arrays with the dtypes that programs see, made once for equal environments.
 
@@ -83,7 +83,17 @@ def default_params(env: Env) -> PyTree:
 
     Raises:
       InvalidParamsError: a value is invalid, which an option of the environment may have set.
+      EnvironmentDefinitionError: a field of the environment cannot be hashed.
     """
+    try:
+        return _default_params(env)
+    except TypeError:
+        definition.check_hashable(env)
+        raise
+
+
+@functools.lru_cache(maxsize=512)
+def _default_params(env: Env) -> PyTree:
 
     def struct(x: Any) -> PyTree:
         x = x if isinstance(x, jax.Array) else np.asarray(x)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from envcore import spelling
 from envcore.errors import InvalidArgumentError
 from envcore.installing import how_to_install
 from envcore_cli import output
@@ -138,7 +139,12 @@ def train(
 
 
 def evaluate(
-    folder: Annotated[Path, typer.Argument(parser=path, metavar="DIR", help="The folder of a run.")],
+    agents: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIR|ID", help="The folder of a run, or an environment whose trained agent comes with this package."
+        ),
+    ],
     episodes: Annotated[int, typer.Option(parser=integer, metavar="<int>", help="Episodes of each agent.")] = 100,
     sample: Annotated[
         bool, typer.Option("--sample", help="Sample actions, instead of the most probable ones.")
@@ -148,15 +154,29 @@ def evaluate(
     ] = False,
     seed: Seed = 0,
 ) -> None:
-    """Measure the return of trained agents.
+    """Measure the mean return of trained agents over whole episodes.
 
-    The random numbers of --seed are others than those of the training with the same seed.
+    An agent never sees the random numbers of its training again, whatever --seed is.
     """
+    from envcore_baselines import trained
     from envcore_baselines.training import Run
 
     if not 1 <= episodes <= 1_000_000:
         raise InvalidArgumentError(f"--episodes must be from 1 to 1,000,000, got {episodes}.")
-    _evaluate(Run.load(folder), folder, episodes, sample, best, seed)
+    if agents in trained.names() and not Path(agents).exists():
+        if best:
+            raise InvalidArgumentError("--best needs the folder of a run: a shipped agent has no curve.")
+        players = [trained.load(agents)]
+        _evaluate(players[0].run, players, episodes, sample, seed)
+        return
+    folder = Path(agents)
+    if not folder.is_dir():
+        meant = spelling.hint(agents, trained.names()) or f" Those are {', '.join(trained.names())}."
+        raise InvalidArgumentError(
+            f"{agents} is neither the folder of a run nor an environment with a trained agent.{meant}"
+        )
+    run = Run.load(folder)
+    _evaluate(run, trained.TrainedAgent.of_run(run, *run.make(), folder, best), episodes, sample, seed)
 
 
 def _train(run: Any, made: Any, out: Path, devices: int | None, loggers: Sequence[Any]) -> None:
@@ -218,7 +238,7 @@ def _report(run: Any, out: Path, curve: Any) -> None:
     output.say(f"{out}: {agents}, {curve.steps[-1]:,} steps each; last return {curve.last:.4g}.")
     if len(run.combinations) == 1:
         return
-    table = Table(*run.sweep, "return", "std", box=None, pad_edge=False)
+    table = Table(*run.sweep, "return", "std over agents", box=None, pad_edge=False)
     returns = np.array(curve.last_of_each).reshape(-1, run.num_seeds)
     means = np.nan_to_num(returns.mean(1), nan=-np.inf)
     for number in np.argsort(-means, kind="stable"):
@@ -227,7 +247,8 @@ def _report(run: Any, out: Path, curve: Any) -> None:
     output.show(table)
 
 
-def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, best: bool, seed: int) -> None:
+def _evaluate(run: Any, agents: Sequence[Any], episodes: int, sample: bool, seed: int) -> None:
+    """Plays the agents of a run and prints a table of their returns."""
     import jax
     import numpy as np
     from envcore.random import key_of
@@ -237,26 +258,25 @@ def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, best: bool, s
     from envcore_baselines.evaluation import MAX_STEPS, episode_returns
     from envcore_baselines.footprint import episode_bytes
     from envcore_baselines.sweep import text
-    from envcore_baselines.training import Training
 
-    env, params = run.make()
-    learner = run.learner(env, params)
-    training = Training.load(learner, run, folder)
-    agents = training.best_agents if best else training.agents
-    memory.check_fits("--episodes", episodes, episode_bytes(learner, params, agents), memory.device_bytes())
-    learners = [learner] * len(run.combinations)
+    first = agents[0]
+    each = episode_bytes(first.learner, first.params, first.agent)
+    memory.check_fits("--episodes", episodes, each, memory.device_bytes())
+    learners = [first.learner] * len(run.combinations)
     if sample and run.sweep:  # swept settings may decide how actions are sampled
-        learners = [run.of_agent(number).learner(env, params) for number in range(0, run.num_agents, run.num_seeds)]
+        learners = [agent.run.learner(*run.make()) for agent in agents[:: run.num_seeds]]
     with output.progress_bar(is_shown=output.console().is_terminal, transient=True) as progress, interruptible():
         keys = jax.random.split(key_of(seed), run.num_agents)
 
         def play(number: int) -> Any:
-            agent = jax.tree.map(lambda x: x[number], agents)
-            of_group = learners[number // run.num_seeds]
-            return jax.block_until_ready(episode_returns(of_group, params, agent, keys[number], episodes, not sample))
+            of_group, agent = learners[number // run.num_seeds], agents[number].agent
+            return jax.block_until_ready(
+                episode_returns(of_group, first.params, agent, keys[number], episodes, not sample)
+            )
 
         played = [play(number) for number in progress.track(range(run.num_agents), description="agents")]
-    table = Table(*run.sweep, "seed", "return", "std", box=None, pad_edge=False)
+    spreads = ["std over episodes", *(["std over agents"] if run.num_seeds > 1 else [])]
+    table = Table(*run.sweep, "seed", "return", *spreads, box=None, pad_edge=False)
     means = []
     for number, (returns, ended) in enumerate(played):
         returns, seed = np.asarray(returns, np.float64), run.seeds[number]
@@ -269,5 +289,5 @@ def _evaluate(run: Any, folder: Path, episodes: int, sample: bool, best: bool, s
     for group, of_group in zip(run.combinations, np.reshape(means, (-1, run.num_seeds)), strict=True):
         if run.num_seeds > 1:
             swept = [text(value) for value in group.values()]
-            table.add_row(*swept, "all", f"{of_group.mean():.4g}", f"{of_group.std():.4g}")
+            table.add_row(*swept, "all", f"{of_group.mean():.4g}", "", f"{of_group.std():.4g}")
     output.show(table)

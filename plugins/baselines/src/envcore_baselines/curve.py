@@ -46,6 +46,8 @@ class Point:
       steps: environment steps that each agent has taken.
       names: of the agents, such as "seed_0".
       returns: mean return of the episodes that ended since the point before, float64 (agents,); NaN where none did.
+        The first points favor short episodes: an environment that plays a long one has not ended any yet. For an
+        unbiased return, evaluate the agent.
       metrics: what the algorithm measures of its updates, their means since the point before, by name, float64
         (agents,). With evaluation also `greedy_return`, the mean return of greedy episodes.
       steps_per_second: of all agents together, since the point before; NaN for the first one, which is compiled.
@@ -139,7 +141,7 @@ class Curve:
         return "\n".join(lines) + "\n"
 
     def to_png(self, title: str, groups: Sequence[str] = ("",)) -> bytes:
-        """The mean over the agents whose episodes ended, and the range from the lowest to the highest of them.
+        """The mean over the agents whose episodes ended, and a band from the lowest to the highest of them.
 
         Args:
           title: of the picture.
@@ -149,19 +151,23 @@ class Curve:
 
         figure = Figure(figsize=(6, 4), layout="constrained")
         axes = figure.subplots()
-        returns = np.array(self.returns).reshape(-1, len(groups), self.num_agents // len(groups))
+        of_each = self.num_agents // len(groups)
+        returns = np.array(self.returns).reshape(-1, len(groups), of_each)
         for number, group in enumerate(groups):
             of_group = returns[:, number]
             is_known = ~np.isnan(of_group).all(axis=1)
             steps, known = np.array(self.steps, np.int64)[is_known], of_group[is_known]
             if len(steps):
-                axes.fill_between(steps, np.nanmin(known, axis=1), np.nanmax(known, axis=1), alpha=0.25, linewidth=0)
+                lowest, highest = np.nanmin(known, axis=1), np.nanmax(known, axis=1)
+                band = "lowest to highest agent" if number == 0 and of_each > 1 else None
+                axes.fill_between(steps, lowest, highest, alpha=0.25, linewidth=0, label=band)
                 with np.errstate(invalid="ignore"):  # returns may be infinite
                     means = np.nanmean(known, axis=1)
-                axes.plot(steps, means, marker="o" if len(steps) == 1 else "", label=group)
-        if len(groups) > 1:
+                line = group or f"mean of {of_each} agents"
+                axes.plot(steps, means, marker="o" if len(steps) == 1 else "", label=line)
+        if self.num_agents > 1 and axes.lines:
             axes.legend()
-        axes.set(title=title, xlabel="environment steps", ylabel="return of an episode")
+        axes.set(title=title, xlabel="environment steps", ylabel="return of episodes ended since the last point")
         axes.grid(alpha=0.3)
         file = io.BytesIO()
         figure.savefig(file, format="png", dpi=150)

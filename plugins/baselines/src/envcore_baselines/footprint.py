@@ -11,15 +11,14 @@ from envcore_runs.memory import tree_bytes
 from envcore_baselines.learner import Learner
 
 
-def episode_bytes(learner: Learner, params: Any, agents: Any) -> int:
+def episode_bytes(learner: Learner, params: Any, agent: Any) -> int:
     """About how many bytes one episode of an evaluation takes: its state, and what acting stores, each twice.
 
     Args:
-      learner: of the agents.
+      learner: of the agent.
       params: of the environment.
-      agents: what `learner.act` takes, with a leading axis for agents.
+      agent: what `learner.act` takes.
     """
-    agent = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), agents)
     key = jax.eval_shape(lambda: jax.random.key(0))
     started = jax.eval_shape(learner.env.reset, key, params), jax.eval_shape(learner.start_memory)
     (obs, _), memory = started

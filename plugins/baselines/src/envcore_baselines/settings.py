@@ -27,6 +27,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from envcore import spelling
 from envcore_runs.records import File, shown
 
 from envcore_baselines.errors import ConfigError
@@ -63,7 +64,8 @@ def build(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
     hints = get_type_hints(kind, include_extras=True)
     for name in values:
         if name not in fields:
-            raise ConfigError(f"{source}: there is no setting {name!r}; there are {', '.join(fields)}.")
+            meant = spelling.hint(name, fields)
+            raise ConfigError(f"{source}: there is no setting {name!r}.{meant} The settings are {', '.join(fields)}.")
     checked = {name: _checked(name, hints[name], fields[name].default, value, source) for name, value in values.items()}
     return kind(**checked)
 

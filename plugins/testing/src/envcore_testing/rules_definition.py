@@ -14,6 +14,7 @@ import jax
 import numpy as np
 from envcore import spaces
 from envcore.engine.arguments import checked_params, device_params
+from envcore.engine.definition import check_hashable
 from envcore.engine.finite import may_be_infinite
 from envcore.errors import InvalidParamsError
 from envcore.trees import kind
@@ -28,6 +29,7 @@ from envcore_testing.trees import type_differences, with_leaf
 def equality_and_hash(subject: Subject) -> Iterator[Breach]:
     """Two environments made with the same options are equal and have the same hash."""
     env = subject.env
+    check_hashable(env)
     again = dataclasses.replace(env)
     if again != env or hash(again) != hash(env):
         yield Breach(
