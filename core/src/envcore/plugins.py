@@ -209,18 +209,17 @@ def _check_hook_name(name: str, *, is_marked: bool, is_alone: bool) -> None:
 
 
 def announcing_nothing() -> Iterator[str]:
-    """A sentence on the installed distributions that require envcore and have no entry point for it.
+    """A sentence on each installed distribution that requires envcore and has no entry point for it.
 
     All metadata is read for this, which takes a tenth of a second.
     """
-    found = [copy for copy in silent(GROUP) if any(_core_versions(line) is not None for line in copy.requires)]
-    for copy in found:
-        for group in nearest(GROUP, copy.groups):
-            yield f"{copy.name} has an entry point in the group {group!r}, which must be {GROUP!r}."
-    if found:
-        names = ", ".join(copy.name for copy in found)
-        announce, have = ("announce", "have") if len(found) > 1 else ("announces", "has")
-        yield f"{names} {announce} nothing to envcore, and {have} no entry point in the group {GROUP!r}."
+    for copy in silent(GROUP):
+        if all(_core_versions(line) is None for line in copy.requires):
+            continue
+        if groups := nearest(GROUP, copy.groups):
+            yield f"{copy.name} has an entry point in the group {groups[0]!r}, which must be {GROUP!r}."
+        elif not copy.name.startswith(f"{CORE}-"):  # libraries around envcore, which are not suites, are named after it
+            yield f"{copy.name} requires envcore, but announces nothing: it has no entry point in the group {GROUP!r}."
 
 
 def _rows(hook: Any, kind: type[EnvSpec | NamedSpec], until: float) -> Iterator[EnvSpec | NamedSpec]:

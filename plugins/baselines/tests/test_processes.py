@@ -149,3 +149,40 @@ def test_processes_with_other_commands_end(given: tuple[str, ...], message: str,
         ends = [each.end() for each in found]
     assert ends == [(1, "", f"error: process 1 was given {message}: give all processes the same command.\n")] * 2
     assert not list(tmp_path.iterdir())
+
+
+EAGER = """
+import jax.numpy as jnp
+from envcore_baselines.ppo import PPO
+
+LIMIT = jnp.array(3.0)  # computed when the module is imported
+
+
+class Mine(PPO):
+    pass
+
+
+def push(policy_params, obs, key):
+    return (LIMIT > 2).astype(jnp.int32)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ["es", "eager_agents:Mine"])
+def test_two_processes_join_before_an_algorithm_computes_something(algorithm: str, tmp_path: Path) -> None:
+    (tmp_path / "eager_agents.py").write_text(EAGER)
+    out = tmp_path / "run"
+    train = ("train", algorithm, "CartPole-v1", "--seeds", "2", "--setting", "total_steps=2000", "--out", str(out))
+    with commands(*pair(*train, folder=tmp_path)) as found:
+        ends = [each.end() for each in found]
+    assert [status for status, _, _ in ends] == [0, 0], ends
+    assert set(FILES) <= {path.name for path in out.iterdir()}
+
+
+@pytest.mark.slow
+def test_two_processes_join_before_a_policy_computes_something(tmp_path: Path) -> None:
+    (tmp_path / "eager_agents.py").write_text(EAGER)
+    rollout = ("rollout", "CartPole-v1", "--num-envs", "64", "--policy", "eager_agents:push")
+    with commands(*pair(*rollout, folder=tmp_path)) as found:
+        ends = [each.end() for each in found]
+    assert [status for status, _, _ in ends] == [0, 0], ends

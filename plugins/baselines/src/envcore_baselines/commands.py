@@ -102,6 +102,11 @@ def train(
     give the same command again: the results are those of a run without an interruption, bit for bit, if each device has
     as many agents as before. A seed alone learns otherwise than the same seed in a group, as rounding differs.
     """
+    from envcore_runs import processes
+
+    # First: evosax, and perhaps a module of the user's, computes with JAX when it is imported.
+    if not show:
+        processes.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout, cache)
     choice = choose(env_id, option or (), set_ or (), randomize or ())
     name = algorithms.checked(algorithm)
     given = assignments("--setting", setting or (), ConfigError)
@@ -120,9 +125,6 @@ def train(
     assert out is not None
     if video and not importlib.util.find_spec("envcore_viewer"):
         raise CommandError(f"--video needs envcore-viewer, which is not installed: {how_to_install('envcore-viewer')}.")
-    from envcore_runs import processes
-
-    processes.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout, cache)
     from envcore_baselines.experiment import planned
 
     made = choice.make()

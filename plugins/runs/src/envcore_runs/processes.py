@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from envcore_runs.link import Link
 
+_CPU_DEVICES = "JAX_NUM_CPU_DEVICES"
 _FOREVER = 7 * 24 * 3600  # seconds
 _END = "end"
 
@@ -53,6 +54,9 @@ def start(
     cache: Path | None = None,
 ) -> None:
     """Prepares JAX: chooses the devices, and connects the processes of one run.
+
+    Call it before you import algorithms, policies or environments: JAX cannot connect once a module has computed
+    something. A process that is alone does not import JAX here, unless there is a `cache`.
 
     All processes have to be asked to do the same, and have the same versions.
 
@@ -179,12 +183,15 @@ def devices_of_processes() -> list[list[Any]]:
 
 
 def _make_cpu_devices(num: int) -> None:
+    if "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", "") or _CPU_DEVICES in os.environ:
+        return
+    if "jax" not in sys.modules:  # it reads the variable; to import it only for this would delay the first errors
+        os.environ[_CPU_DEVICES] = str(num)
+        return
     import jax
 
-    is_chosen = "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", "")
-    if not is_chosen and "JAX_NUM_CPU_DEVICES" not in os.environ:
-        with contextlib.suppress(RuntimeError):  # the backend has been started, with the devices that it has
-            jax.config.update("jax_num_cpu_devices", num)
+    with contextlib.suppress(RuntimeError):  # the backend has been started, with the devices that it has
+        jax.config.update("jax_num_cpu_devices", num)
 
 
 def _connect(
