@@ -18,7 +18,7 @@ from envcore.errors import EnvcoreError, FileError
 _UNFINISHED = re.compile(r"\.[0-9a-f]{16}\.unfinished")
 
 
-def read(path: Path, advice: str, error: type[EnvcoreError] = FileError, most_bytes: float = math.inf) -> bytes:
+def read(path: str | Path, advice: str, error: type[EnvcoreError] = FileError, most_bytes: float = math.inf) -> bytes:
     """The bytes of a file that may be anything.
 
     Args:
@@ -27,6 +27,7 @@ def read(path: Path, advice: str, error: type[EnvcoreError] = FileError, most_by
       error: what is raised if the file is missing, none (but a folder, a pipe or a device), too large or unreadable.
       most_bytes: their largest number.
     """
+    path = Path(path)
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):  # to open a pipe would wait for its writer
@@ -42,14 +43,14 @@ def read(path: Path, advice: str, error: type[EnvcoreError] = FileError, most_by
         raise error(f"{path} cannot be read: {problem.strerror or problem}.") from problem
 
 
-def replace(path: Path, content: bytes) -> None:
+def replace(path: str | Path, content: bytes) -> None:
     """Writes a file in one step; raises as `replacing` does."""
     with replacing(path) as file:
         file.write(content)
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Generator[BinaryIO]:
+def replacing(path: str | Path) -> Generator[BinaryIO]:
     """Opens a new file, which takes the place of a file in one step when the block ends without an error.
 
     The path leads to the old content or to the new one, also after a kill or a power cut; a kill can leave the
@@ -60,6 +61,7 @@ def replacing(path: Path) -> Generator[BinaryIO]:
       FileError: it cannot be written, or it is a folder, a pipe or a device; the old content stays. Every `OSError` of
         the block becomes a `FileError`.
     """
+    path = Path(path)
     try:
         old = None
         with contextlib.suppress(FileNotFoundError):

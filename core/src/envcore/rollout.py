@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import TypeVar, overload
 
 import jax
 from flax import struct
@@ -19,6 +20,8 @@ from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.fusion import stored
 from envcore.typing import PyTree
+
+Collected = TypeVar("Collected")
 
 Policy = Callable[[PyTree, PyTree, jax.Array], PyTree]
 """`policy(policy_params, obs, key) -> action`."""
@@ -66,6 +69,30 @@ def start_rollout(env: Environment, key: jax.Array, params: PyTree = None) -> Ro
     forks.check()
     key, key_reset = random.split(key)
     return RolloutState(key, env.reset(key_reset, params)[1])
+
+
+@overload
+def run_rollout(
+    env: Environment,
+    policy: Policy,
+    start: RolloutState,
+    num_steps: int,
+    params: PyTree = None,
+    policy_params: PyTree = None,
+) -> tuple[RolloutState, Transition]: ...
+
+
+@overload
+def run_rollout(
+    env: Environment,
+    policy: Policy,
+    start: RolloutState,
+    num_steps: int,
+    params: PyTree = None,
+    policy_params: PyTree = None,
+    *,
+    collect: Callable[[Transition], Collected],
+) -> tuple[RolloutState, Collected]: ...
 
 
 def run_rollout(

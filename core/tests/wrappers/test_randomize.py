@@ -191,7 +191,7 @@ def test_on_two_devices() -> None:
         run_rollout(e, random_policy(e), start_rollout(e, KEY), 20)[1].reward
         for e in (Batched(env, 4), Sharded(env, 4))
     ]
-    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(found[0], found[1])
 
 
 @pytest.mark.parametrize(

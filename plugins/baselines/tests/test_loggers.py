@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import re
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -124,6 +125,18 @@ def test_a_logger_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_pat
         TensorBoard(tmp_path)
     with pytest.raises(EnvcoreError, match=re.escape(message.format("wandb", "wandb"))):
         WeightsAndBiases()
+
+
+def test_without_a_login_no_folder_is_made(monkeypatch: pytest.MonkeyPatch, run: Run, tmp_path: Path) -> None:
+    def login() -> None:
+        raise KeyError("No API key")
+
+    monkeypatch.delenv("WANDB_MODE", raising=False)
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(login=login, Error=KeyError))
+    code, text, err = run("train", "ppo", "Counter-v0", *SMALL, "--out", str(tmp_path / "run"), "--log", "wandb")
+    assert (code, text) == (1, "")
+    assert "Weights & Biases cannot log: KeyError: 'No API key'" in err
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow

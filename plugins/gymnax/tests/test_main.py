@@ -19,9 +19,9 @@ print(__name__, gymnax.__name__, beside.HERE, sys.argv, len(env.step(key, state,
 """
 
 
-def run(*args):
+def run(*args, cwd=None):
     command = [sys.executable, "-W", "error", "-m", "envcore_gymnax", *args]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
 
 
 @pytest.mark.slow
@@ -32,6 +32,17 @@ def test_a_script_is_run_as_it_is(tmp_path, options, values):
     (tmp_path / "beside.py").write_text("HERE = True")
     done = run(*options, str(script), "--six-values", "-x")
     assert done.stdout == f"__main__ envcore_gymnax True {[str(script), '--six-values', '-x']} {values}\n", done.stderr
+
+
+@pytest.mark.slow
+def test_a_module_is_run_as_python_does(tmp_path):
+    (tmp_path / "test_theirs.py").write_text(
+        "import gymnax\n\n\ndef test_alias():\n    assert gymnax.__name__ == 'envcore_gymnax'\n"
+    )
+    done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path), cwd=tmp_path)
+    assert "1 passed" in done.stdout, done.stderr
+    done = run("-m", "no_such_module")
+    assert (done.returncode, done.stderr.splitlines()[-1].endswith("there is no module no_such_module")) == (2, True)
 
 
 @pytest.mark.slow

@@ -88,3 +88,11 @@ def test_a_file_of_another_pytree(path: Path, struct: Any) -> None:
     tensors, _ = checkpoint.load(path, dict)
     with pytest.raises(FileError, match=r"a.safetensors does not fit at \['(count|flags|more)'\]"):
         checkpoint.restore(path, tensors, struct, KEY)
+
+
+def test_paths_may_be_texts(tmp_path: Path) -> None:
+    path = str(tmp_path / "tree.safetensors")
+    checkpoint.save(path, {"weights": jnp.ones(3)}, {"steps": 3})
+    tensors, about = checkpoint.load(path, dict[str, int])
+    tree = checkpoint.restore(path, tensors, {"weights": jnp.zeros(3)})
+    assert (tree["weights"].tolist(), about) == ([1, 1, 1], {"steps": 3})

@@ -42,6 +42,18 @@ def test_check_shows_every_breach_with_its_line(run: Run) -> None:
     assert "broken strict_rank_promotion" in out
 
 
+def test_rules_may_be_left_out(run: Run) -> None:
+    registry.register("Careless-v0", "broken:Careless")
+    rules = ("--except-for", "strict_dtype_promotion", "--except-for", "strict_rank_promotion")
+    code, out, err = run("check", "Careless-v0", *rules)
+    assert (code, err) == (0, "")
+    assert "excepted strict_dtype_promotion" in out
+    assert "keeps the contract, except for strict_dtype_promotion, strict_rank_promotion." in " ".join(out.split())
+    code, _, err = run("check", "Careless-v0", "--except-for", "strict_dtype")
+    assert code == 1
+    assert err.startswith("error: there is no rule 'strict_dtype'. Did you mean 'strict_dtype_promotion'")
+
+
 @pytest.mark.parametrize(
     ("setting", "message"),
     [

@@ -220,7 +220,10 @@ def _loggers(kinds: Sequence[str], run: Any, out: Path) -> list[Any]:
         "tensorboard": lambda: TensorBoard(out / "tensorboard"),
         "wandb": lambda: WeightsAndBiases(facts, out, name=name),
     }
-    return [make[kind]() for kind in dict.fromkeys(kinds)]
+    loggers = [make[kind]() for kind in dict.fromkeys(kinds)]
+    for logger in loggers:
+        logger.check()
+    return loggers
 
 
 def _swept(texts: Sequence[str]) -> dict[str, Any]:

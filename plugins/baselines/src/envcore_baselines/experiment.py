@@ -50,9 +50,9 @@ class Trained:
     names: list[str]
     returns: np.ndarray
     metrics: dict[str, np.ndarray]
-    agents: list[TrainedAgent]
-    best_agents: list[TrainedAgent]
-    parameters: Any
+    agents: list[TrainedAgent] = dataclasses.field(repr=False)
+    best_agents: list[TrainedAgent] = dataclasses.field(repr=False)
+    parameters: Any = dataclasses.field(repr=False)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -11,8 +11,9 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -59,6 +60,9 @@ class Logger:
         self.write(point)
         self._steps = point.steps
 
+    def check(self) -> None:
+        """Raises `EnvcoreError` if it cannot log, before a training begins."""
+
     def write(self, point: Point) -> None:
         """Writes a point, which is later than the one before."""
         raise NotImplementedError
@@ -89,14 +93,15 @@ class JsonLines(Logger):
     """
 
     def __init__(self, path: str | Path):
-        self._file, self._lines = File(Path(path), "Move it away."), list[str]()
+        self._path, self._lines = Path(path), list[str]()
+        self._file = File(self._path, "Move it away.")
 
     def write(self, point: Point) -> None:
         """Writes a line."""
-        if not self._lines and self._file.path.exists():
+        if not self._lines and self._path.exists():
             self._lines = self._before(point.steps)
         self._lines.append(json.dumps({"steps": point.steps, **scalars(point)}))
-        replace(self._file.path, "".join(f"{line}\n" for line in self._lines).encode())
+        replace(self._path, "".join(f"{line}\n" for line in self._lines).encode())
 
     def _before(self, steps: int) -> list[str]:
         """The lines of the file about earlier points."""
@@ -154,6 +159,10 @@ class WeightsAndBiases(Logger):
         self._module, self._run = _imported("wandb", "wandb"), None
         self._options = {"project": "envcore", "config": dict(config or {}), "dir": folder and str(folder), **options}
 
+    def check(self) -> None:
+        if os.environ.get("WANDB_MODE", "online") == "online":
+            self._call(self._module.login)
+
     def write(self, point: Point) -> None:
         """Logs a point; the first one begins the run.
 
@@ -161,15 +170,18 @@ class WeightsAndBiases(Logger):
           EnvcoreError: the run cannot begin, for example without a login.
         """
         if self._run is None:
-            try:
-                self._run = self._module.init(**self._options)
-            except self._module.Error as error:
-                raise EnvcoreError(f"Weights & Biases cannot log: {one_line(error)}") from error
+            self._run = self._call(self._module.init, **self._options)
         self._run.log(scalars(point), step=point.steps)
 
     def close(self) -> None:
         if self._run is not None:
             self._run.finish()
+
+    def _call(self, function: Callable[..., Any], **options: Any) -> Any:
+        try:
+            return function(**options)
+        except self._module.Error as error:
+            raise EnvcoreError(f"Weights & Biases cannot log: {one_line(error)}") from error
 
 
 def _imported(module: str, extra: str) -> Any:

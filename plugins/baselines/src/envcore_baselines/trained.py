@@ -59,14 +59,14 @@ class TrainedAgent:
     run: Run
     env: Environment
     params: Any
-    learner: Learner
-    agent: Any
+    learner: Learner = dataclasses.field(repr=False)
+    agent: Any = dataclasses.field(repr=False)
     mean_return: float = math.nan
     std_return: float = math.nan
     episodes: int = 0
 
     @classmethod
-    def of_run(cls, run: Run, env: Environment, params: Any, folder: Path, best: bool = False) -> list[Self]:
+    def of_run(cls, run: Run, env: Environment, params: Any, folder: str | Path, best: bool = False) -> list[Self]:
         """The agents of a run at its last checkpoint, in the order of the run; they share one learner.
 
         Args:
@@ -101,7 +101,7 @@ class TrainedAgent:
         return [cls(run.of_agent(number), env, params, learner, of(number)) for number in range(run.num_agents)]
 
     @classmethod
-    def of_file(cls, path: Path, env: Environment | None = None, params: Any = None) -> Self:
+    def of_file(cls, path: str | Path, env: Environment | None = None, params: Any = None) -> Self:
         """An agent that `save` wrote.
 
         Args:
@@ -126,7 +126,7 @@ class TrainedAgent:
         agent = checkpoint.restore(path, tensors, struct, key)
         return cls(run, env, params, learner, agent, **dataclasses.asdict(about.returns))
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Writes the agent as it plays, with matrices in float16, but for statistics and what float16 does not hold.
 
         Raises:

@@ -91,7 +91,7 @@ class Run:
         object.__setattr__(self, "options", {name: _hashable(value) for name, value in self.options.items()})
 
     @classmethod
-    def load(cls, folder: Path) -> Run:
+    def load(cls, folder: str | Path) -> Run:
         """The run of a folder.
 
         Raises:
@@ -172,7 +172,7 @@ class Run:
             return _shared_learner(algorithm, env, Constants(params), config, names)
         return _learner(algorithm, env, params, config, network, names)
 
-    def claimed(self, folder: Path) -> AbstractContextManager[None]:
+    def claimed(self, folder: str | Path) -> AbstractContextManager[None]:
         """Creates this run's folder, or checks that it is this run's, and locks it; see `run_folder.claimed`.
 
         Raises:
@@ -203,14 +203,15 @@ class Progress(NamedTuple):
     best_return: np.ndarray
 
 
-def _load(folder: Path, num_agents: int) -> tuple[dict[str, np.ndarray], _Saved]:
+def _load(folder: str | Path, num_agents: int) -> tuple[dict[str, np.ndarray], _Saved]:
+    folder = Path(folder)
     tensors, saved = checkpoint.load(folder / CHECKPOINT, _Saved)
     if saved.curve.num_agents != num_agents:
         raise File(folder / CHECKPOINT).damaged(f"it has {saved.curve.num_agents:,} agents, of {num_agents:,}")
     return tensors, saved
 
 
-def saved_curve(run: Run, folder: Path) -> Curve:
+def saved_curve(run: Run, folder: str | Path) -> Curve:
     """The learning curve at the last checkpoint of a run.
 
     Raises:
@@ -352,12 +353,13 @@ class Training:
         self._steps_per_second, self._is_compiled = math.nan, False
 
     @classmethod
-    def load(cls, learner: Learner, run: Run, folder: Path) -> Self:
+    def load(cls, learner: Learner, run: Run, folder: str | Path) -> Self:
         """The training at its last checkpoint.
 
         Raises:
           FileError: there is none yet, or it is damaged or does not fit.
         """
+        folder = Path(folder)
         if not (folder / CHECKPOINT).exists():
             raise FileError(f"{folder} has no checkpoint yet.")
         return cls(learner, run, folder)

@@ -1,8 +1,9 @@
-"""Runs somebody's script that says `import gymnax`: `python -m envcore_gymnax SCRIPT ARGS...`."""
+"""Runs a program that imports gymnax: `python -m envcore_gymnax SCRIPT ARGS...`, or `-m MODULE ARGS...`."""
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import runpy
 import sys
 from pathlib import Path
@@ -11,20 +12,32 @@ from envcore_gymnax.alias import install
 
 
 def main() -> None:
-    """Runs the script as `python SCRIPT ARGS...` would, after `install`."""
+    """Runs the program as `python SCRIPT ARGS...` or `python -m MODULE ARGS...` would, after `install`."""
     parser = argparse.ArgumentParser(
-        prog="python -m envcore_gymnax", description="Runs a script in which `import gymnax` finds envcore-gymnax."
+        prog="python -m envcore_gymnax",
+        usage="%(prog)s [-h] [--six-values] (SCRIPT | -m MODULE) [ARGS ...]",
+        description="Runs a program in which `import gymnax` finds envcore-gymnax.",
     )
     parser.add_argument("--six-values", action="store_true", help="`step` returns six values, as in gymnax 1")
-    parser.add_argument("script", help="a Python file")
-    parser.add_argument("args", nargs=argparse.REMAINDER, help="its arguments")
+    parser.add_argument(
+        "-m", dest="module", nargs=argparse.REMAINDER, help="a module, such as pytest, and its arguments"
+    )
+    parser.add_argument("script", nargs=argparse.REMAINDER, help="a Python file, and its arguments")
     options = parser.parse_args()
-    if not Path(options.script).exists():
-        parser.error(f"there is no file {options.script}")
+    program = options.script if options.module is None else options.module
+    if not program:
+        parser.error("give a script, or -m and a module")
+    if options.module is None and not Path(program[0]).exists():
+        parser.error(f"there is no file {program[0]}")
+    if options.module is not None and importlib.util.find_spec(program[0].partition(".")[0]) is None:
+        parser.error(f"there is no module {program[0]}")
     install(six_values=options.six_values)
-    sys.argv = [options.script, *options.args]
-    sys.path[0] = str(Path(options.script).resolve().parent)
-    runpy.run_path(options.script, run_name="__main__")
+    sys.argv = program
+    if options.module is None:
+        sys.path[0] = str(Path(program[0]).resolve().parent)
+        runpy.run_path(program[0], run_name="__main__")
+    else:
+        runpy.run_module(program[0], run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

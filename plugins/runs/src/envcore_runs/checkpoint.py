@@ -45,7 +45,7 @@ class _Seal:
     sha256: str
 
 
-def save(path: Path, tree: Any, about: Mapping[str, Any]) -> None:
+def save(path: str | Path, tree: Any, about: Mapping[str, Any]) -> None:
     """Writes the pytree, and facts about it that JSON can hold, in place of an older file.
 
     Raises:
@@ -63,7 +63,7 @@ def packed(tree: Any, about: Mapping[str, Any]) -> bytes:
     return save_tensors(tensors, metadata)
 
 
-def load(path: Path, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
+def load(path: str | Path, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
     """The arrays of a file by name, and the facts about them.
 
     Args:
@@ -101,7 +101,7 @@ def unpacked(file: File, content: bytes, kind: type[T]) -> tuple[dict[str, np.nd
     return tensors, file.parsed(seal.about, kind)
 
 
-def restore(path: Path, tensors: Mapping[str, np.ndarray], struct: Any, key: jax.Array | None = None) -> Any:
+def restore(path: str | Path, tensors: Mapping[str, np.ndarray], struct: Any, key: jax.Array | None = None) -> Any:
     """The pytree that was saved.
 
     Args:
@@ -133,7 +133,7 @@ def restore(path: Path, tensors: Mapping[str, np.ndarray], struct: Any, key: jax
     return found
 
 
-def _misfit(path: Path, name: str) -> FileError:
+def _misfit(path: str | Path, name: str) -> FileError:
     return FileError(
         f"{path} does not fit at {name}: it was written by another version of envcore, or for another environment or "
         "network. Use those, or choose another folder."

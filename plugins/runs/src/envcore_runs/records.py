@@ -71,7 +71,7 @@ class File:
       error: the class of the errors.
     """
 
-    path: Path
+    path: str | Path
     advice: str = "Restore it, or choose another folder."
     error: type[EnvcoreError] = FileError
 
@@ -85,7 +85,7 @@ class File:
 
     @property
     def _is_toml(self) -> bool:
-        return self.path.suffix == ".toml"
+        return Path(self.path).suffix == ".toml"
 
     def content(self, most_bytes: float = _MOST_BYTES) -> bytes:
         """The bytes of the file.

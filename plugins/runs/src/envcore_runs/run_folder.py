@@ -22,7 +22,7 @@ RUN = "run.json"
 
 
 @contextlib.contextmanager
-def claimed(folder: Path, run: Mapping[str, Any]) -> Generator[None]:
+def claimed(folder: str | Path, run: Mapping[str, Any]) -> Generator[None]:
     """Creates the folder of a run, or checks that it is this run's, and locks it until the end of the block.
 
     Every process of the command calls it.
@@ -36,6 +36,7 @@ def claimed(folder: Path, run: Mapping[str, Any]) -> Generator[None]:
         or it is not seen by all processes.
       ProcessError: another process has ended.
     """
+    folder = Path(folder)
     with _claimed(folder, run) if processes.is_first() else contextlib.nullcontext():
         processes.any_says(False)  # the others look after that
         if processes.any_says(not (folder / RUN).exists()):
@@ -92,7 +93,7 @@ def check_agreed(folder: Path, progress: int) -> None:
         raise FileError(f"not all processes see the same checkpoint in {folder}: start them again.")
 
 
-def load(folder: Path, kind: type[T]) -> T:
+def load(folder: str | Path, kind: type[T]) -> T:
     """What a folder holds the results of.
 
     Args:
@@ -102,6 +103,7 @@ def load(folder: Path, kind: type[T]) -> T:
     Raises:
       FileError: the folder holds no run, or its file is damaged.
     """
+    folder = Path(folder)
     if not (folder / RUN).exists():
         raise FileError(f"{folder} holds no run: there is no {RUN} in it.")
     return File(folder / RUN).read(kind)

@@ -5,6 +5,10 @@ The id is looked up here, by `choose`, before JAX is imported, so an unknown id 
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Annotated
+
+import typer
 from envcore.text import printable
 from envcore_cli import output
 from envcore_cli.assignments import choose
@@ -14,29 +18,42 @@ from envcore_runs.choice import Choice
 from envcore_testing.breaches import Breach, ConformanceError
 
 
-def check(env_id: EnvId, option: Options = None, set_: Params = None, seed: Seed = 0) -> None:
+def check(
+    env_id: EnvId,
+    option: Options = None,
+    set_: Params = None,
+    except_for: Annotated[
+        list[str] | None,
+        typer.Option("--except-for", metavar="RULE", help="A rule that the environment may break (repeatable)."),
+    ] = None,
+    seed: Seed = 0,
+) -> None:
     """Check an environment against every rule of the contract."""
-    check_environment(choose(env_id, option or (), set_ or ()), seed)
+    check_environment(choose(env_id, option or (), set_ or ()), seed, except_for or ())
 
 
-def check_environment(choice: Choice, seed: int) -> None:
+def check_environment(choice: Choice, seed: int, except_for: Collection[str] = ()) -> None:
     """Prints one line per rule as soon as it is checked, followed by everything that breaks the rule.
 
     Raises:
-      ConformanceError: the environment breaks a rule.
+      ConformanceError: the environment breaks a rule, other than those in `except_for`.
+      InvalidArgumentError: `except_for` names something that is no rule.
     """
     from envcore.random import key_of
 
     from envcore_testing.compilation import compile_quickly
-    from envcore_testing.kit import check_rules
+    from envcore_testing.kit import check_rule_names, check_rules
 
+    check_rule_names(except_for)
     compile_quickly()
     console, key = output.console(), key_of(seed)
     env, params = choice.make()
     broken: list[str] = []
     for result in check_rules(env, params, key=key):
         text = " ".join(result.summary.split())
-        if result.error is not None:
+        if result.error is not None and result.rule in except_for:
+            mark = "[yellow]excepted[/]"
+        elif result.error is not None:
             mark = "[red]broken[/]"
             broken.append(result.rule)
         elif result.skipped is not None:
@@ -49,7 +66,8 @@ def check_environment(choice: Choice, seed: int) -> None:
             _print_breach(breach)
     if broken:
         raise ConformanceError(f"{choice.title} breaks {len(broken)} of the rules: {', '.join(broken)}.")
-    console.print(f"{choice.title} keeps the contract.")
+    but = f", except for {', '.join(except_for)}" if except_for else ""
+    console.print(f"{choice.title} keeps the contract{but}.")
 
 
 def _print_breach(breach: Breach) -> None:

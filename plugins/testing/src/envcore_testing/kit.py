@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import jax
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
+from envcore.spelling import hint
 
 from envcore_testing import (
     rules_definition,
@@ -152,9 +153,7 @@ def check_env(
       ConformanceError: the environment breaks a rule; the message names every broken one, says where and what to do.
       InvalidArgumentError: `except_for` names something that is no rule.
     """
-    unknown = sorted(set(except_for) - {rule.name for rule in RULES})
-    if unknown:
-        raise InvalidArgumentError(f"there is no rule {unknown[0]!r}: the names are those of envcore_testing.RULES.")
+    check_rule_names(except_for)
     results = check_rules(env, params, key=key, num_steps=num_steps)
     errors = [each.error for each in results if each.error is not None and each.rule not in except_for]
     if len(errors) == 1:
@@ -162,6 +161,13 @@ def check_env(
     if errors:
         rules = "\n\n".join(map(str, errors))
         raise ConformanceError(f"{env.name} breaks {len(errors)} rules.\n\n{rules}") from errors[0]
+
+
+def check_rule_names(names: Collection[str]) -> None:
+    """Raises `InvalidArgumentError` for a name that no rule has."""
+    known = [rule.name for rule in RULES]
+    for name in sorted(set(names) - set(known)):
+        raise InvalidArgumentError(f"there is no rule {name!r}.{hint(name, known)} The rules are {', '.join(known)}.")
 
 
 def check_rules(

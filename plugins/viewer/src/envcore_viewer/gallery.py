@@ -51,7 +51,7 @@ class _Card:
     problem: str  # why there is no picture or no environment
 
 
-def gallery(choices: Sequence[Choice], out: Path, height: int, seed: int, *, may_download: bool = False) -> None:
+def gallery(choices: Sequence[Choice], out: str | Path, height: int, seed: int, *, may_download: bool = False) -> None:
     """Writes a folder with one page that shows environments: an animation, the spaces, options and params of each.
 
     Args:
@@ -64,7 +64,7 @@ def gallery(choices: Sequence[Choice], out: Path, height: int, seed: int, *, may
     Raises:
       EnvcoreError: the folder cannot be written to, or the height or seed is invalid.
     """
-    key = key_of(seed)
+    key, out = key_of(seed), Path(out)
     if height < 1:
         raise GalleryError(f"--height must be at least 1, got {height}.")
     chosen = list(choices) or _installed()
