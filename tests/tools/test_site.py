@@ -211,7 +211,7 @@ def test_the_chart_of_the_readme_is_that_of_the_figures(site: Any) -> None:
     chart = site("performance").readme_chart()
     assert (TOOLS.parent / ".github" / "speed.svg").read_text() == chart
     ElementTree.fromstring(chart)
-    assert len(re.findall("<rect", chart)) == 8
+    assert len(re.findall("<rect", chart)) == 9
 
 
 def test_a_curve_goes_from_its_first_to_its_last_point() -> None:

@@ -14,10 +14,10 @@ _WIDTH, _PLOT, _LEFT, _RIGHT, _TOP, _BOTTOM = 560, 214, 60, 18, 34, 40
 
 _STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #1f2328 } .axis { fill: #59636e } .grid { stroke: #d1d9e0 }
-.ours, .swap { fill: #0b7a75 } .swap { opacity: 0.5 } .gap { fill: #ffffff }
+.ours, .swap { fill: #0b7a75 } .swap { opacity: 0.5 } .peer { fill: #59636e } .gap { fill: #ffffff }
 @media (prefers-color-scheme: dark) {
   text { fill: #f0f6fc } .axis { fill: #9198a1 } .grid { stroke: #3d444d } .gap { fill: #0d1117 }
-  .ours, .swap { fill: #2fb5ac }
+  .ours, .swap { fill: #2fb5ac } .peer { fill: #9198a1 }
 }
 """
 

@@ -124,8 +124,8 @@ def _ratios(variant: str, limit: float) -> list[str]:
 
 
 def readme_chart() -> str:
-    """The README's picture: medians over the environments of each suite, in both loops."""
-    groups = []
+    """The README's picture: medians over the environments of each suite, in both loops, beside gymnax."""
+    groups = [("gymnax 1.0.1", [(1, "1x", "peer")])]
     for title in _SUITES.values():
         rows = [row for (env_id, _), row in _beside_gymnax().items() if _suite_of(env_id) == title]
         bars = []
@@ -136,7 +136,8 @@ def readme_chart() -> str:
             median = statistics.median(row[variant] / row["gymnax"] for row in rows)
             bars.append((median, f"{median:.2g}x {loop}", kind))
         groups.append((title, bars))
-    return charts.as_file(charts.bars(groups, "times the speed of gymnax 1.0.1, median of each suite", width=640))
+    title = f"speedup over gymnax: {_NUM_ENVS:,} environments, one core of a cloud CPU (Xeon or EPYC)"
+    return charts.as_file(charts.bars(groups, title, width=640))
 
 
 def _beside_gymnax() -> dict[tuple[str, str], dict[str, float]]:
