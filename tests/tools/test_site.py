@@ -27,9 +27,7 @@ from tool_modules import TOOLS, load_tool
 
 SITE = TOOLS / "site"
 PAGES = SITE / "pages"
-_CODE = re.compile(r"^```(?:python|\{code-cell\} ipython3)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-WITH_CODE = sorted(page for page in PAGES.rglob("*.md") if _CODE.search(page.read_text()))
 
 
 @pytest.fixture(scope="module")
@@ -567,18 +565,6 @@ def test_the_page_on_planning_has_the_figures_of_the_chart() -> None:
         assert [float(cell) for cell in cells.split(" | ")] == [
             row["speed"] for row in rows if row["num_envs"] == number
         ]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: f"{page.parent.name}/{page.stem}")
-def test_the_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
-    program = tmp_path / "page.py"
-    program.write_text("\n".join(_CODE.findall(page.read_text())))
-    settings = {**os.environ, "MPLBACKEND": "Agg", "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run(
-        [sys.executable, program], cwd=tmp_path, env=settings, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
 
 
 @pytest.mark.slow

@@ -5,6 +5,12 @@
 # the learner are one compiled program, mapped over a batch by `vmap` and over devices by `pmap`. Gradients are averaged
 # over both. This is the program of the Podracer notebook (Copyright 2021 DeepMind Technologies Limited, Apache License
 # 2.0) on environments of envcore.
+#
+# Install what this notebook uses, in a clone of the repository:
+#
+# ```bash
+# pip install ./core ./plugins/runs './plugins/baselines[examples]' ./packages/classic-control ./packages/bsuite ./packages/minatar ./packages/misc
+# ```
 
 # %%
 import time

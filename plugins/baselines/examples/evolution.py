@@ -7,6 +7,12 @@
 #
 # First CMA-ES learns CartPole. Then OpenAI's strategy evolves an LSTM that swings up two-link pendula of different
 # lengths.
+#
+# Install what this notebook uses, in a clone of the repository:
+#
+# ```bash
+# pip install ./core ./plugins/runs ./plugins/baselines ./packages/classic-control
+# ```
 
 # %%
 import functools

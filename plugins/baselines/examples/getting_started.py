@@ -3,6 +3,12 @@
 #
 # Make an environment, step it, compile whole episodes with `scan`, and run many of them at once: over random keys,
 # policies and parameters with `vmap`, over devices with `pmap`.
+#
+# Install what this notebook uses, in a clone of the repository:
+#
+# ```bash
+# pip install ./core ./packages/classic-control
+# ```
 
 # %%
 import envcore

@@ -7,6 +7,12 @@
 #
 # Gradients through a whole episode explode. Therefore this follows SHAC ([Xu et al.,
 # 2022](https://arxiv.org/abs/2204.07137)): a rollout has 25 steps, and a critic stands for the rest of the episode.
+#
+# Install what this notebook uses, in a clone of the repository:
+#
+# ```bash
+# pip install ./core ./plugins/runs './plugins/baselines[examples]' ./packages/classic-control ./packages/bsuite ./packages/minatar ./packages/misc
+# ```
 
 # %%
 import functools

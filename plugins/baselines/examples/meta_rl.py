@@ -8,6 +8,12 @@
 #
 # Two classical algorithms play the same bandits: UCB1 ([Auer et al., 2002](https://doi.org/10.1023/A:1013689704352))
 # and Thompson sampling. They know the rules of a bandit, but not that the two arms depend on each other.
+#
+# Install what this notebook uses, in a clone of the repository:
+#
+# ```bash
+# pip install ./core ./plugins/runs ./plugins/baselines ./packages/misc
+# ```
 
 # %%
 import functools

@@ -3,6 +3,12 @@
 #
 # A batch of cars on each device: `pmap(vmap(rollout))`, where a rollout is one `fori_loop`. This follows the notebook
 # [RL environment in JAX](https://colab.research.google.com/github/azzeddineCH/RL-environment-in-JAX/blob/main/RL_env.ipynb).
+#
+# Install what this notebook uses, in a clone of the repository:
+#
+# ```bash
+# pip install ./core ./packages/classic-control
+# ```
 
 # %%
 import functools

@@ -4,6 +4,12 @@
 # A search such as MuZero's asks a model what an action leads to. Here the model is the environment: `draw` and
 # `transition` are pure functions, so [mctx](https://github.com/google-deepmind/mctx) can call them at every node of
 # thousands of trees at once. Two networks that PPO has barely trained play much better with a search than alone.
+#
+# Install what this notebook uses, in a clone of the repository:
+#
+# ```bash
+# pip install ./core ./plugins/runs './plugins/baselines[planning]' ./packages/minatar ./packages/misc
+# ```
 
 # %%
 # pyright: reportCallIssue=false

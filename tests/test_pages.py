@@ -1,0 +1,108 @@
+"""The code of every page runs where only what the page tells you to install is installed."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SITE = ROOT / "tools" / "site" / "pages"
+CODE = re.compile(r"^```(?:python|\{code-cell\} ipython3)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+SHELL = re.compile(r"^```(?:bash|console)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+INSTALL = re.compile(r"^(?:uv )?pip install ((?:.*\\\n)*[^&\n]*)", re.MULTILINE)
+COMMAND = re.compile(r"^(?:\$ )?envcore ([a-z]+)", re.MULTILINE)
+
+READMES = [ROOT / "README.md", ROOT / "core" / "README.md", *ROOT.glob("p*/*/README.md")]
+TEMPLATE = ROOT / "plugins" / "example" / "README.md"  # whose commands test_discovery runs
+PAGES = sorted({*READMES, *SITE.rglob("*.md")} - {TEMPLATE})
+
+
+def commands_of(text: str) -> set[str]:
+    """The subcommands of `envcore` that a page types."""
+    return {each for block in SHELL.findall(text) for each in COMMAND.findall(block)}
+
+
+WITH_CODE = [page for page in PAGES if CODE.search(page.read_text()) or commands_of(page.read_text())]
+LONG = {ROOT / "plugins" / name / "README.md" for name in ("bridges", "fused", "ray")}  # a gigabyte each
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(SITE if page.is_relative_to(SITE) else ROOT))
+
+
+def requirements(text: str) -> list[str]:
+    """What the first install command of a page installs; of JAX, the build for CPUs."""
+    commands = [found for block in SHELL.findall(text) for found in INSTALL.findall(block)]
+    assert commands, "the page has no install command"
+    return shlex.split(commands[0].replace("\\\n", " ").replace("[cuda]", ""), comments=True)
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=name_of)
+def test_a_page_begins_with_what_to_install(page: Path) -> None:
+    text = page.read_text()
+    assert "./core" in requirements(text)
+    code = CODE.search(text)
+    if page.is_relative_to(SITE) and page.name != "index.md" and code:
+        assert text.index("pip install") < code.start()
+
+
+EXAMPLES = sorted((ROOT / "plugins" / "baselines" / "examples").glob("*.ipynb"))
+
+
+class Venv:
+    """An environment with what a page installs, and nothing else; it is removed at the end of the block."""
+
+    def __init__(self, folder: Path, text: str):
+        self.folder, self._text = folder, text
+        self.bin = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
+        outside = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}
+        self._settings = {**outside, "MPLBACKEND": "Agg", "PYTHONWARNINGS": "ignore"}
+
+    def __enter__(self) -> Self:
+        venv = self.bin.parent
+        self.run("uv", "venv", "--quiet", "--python", sys.executable, venv)
+        self.run("uv", "pip", "install", "--quiet", "--python", venv, *requirements(self._text), folder=ROOT)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        shutil.rmtree(self.bin.parent, ignore_errors=True)
+
+    def run(self, *command: str | Path, folder: Path | None = None) -> None:
+        cwd = folder or self.folder
+        done = subprocess.run(command, cwd=cwd, env=self._settings, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("notebook", EXAMPLES, ids=lambda path: path.stem)
+def test_a_notebook_imports_what_it_installs(notebook: Path, tmp_path: Path) -> None:
+    """Whether its cells run is tested in envcore-baselines."""
+    cells = json.loads(notebook.read_text())["cells"]
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    imports = [ast.unparse(node) for node in ast.parse(code).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    with Venv(tmp_path, "".join(cells[0]["source"])) as venv:
+        venv.run(venv.bin / "python", "-c", "\n".join(imports))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=pytest.mark.long) if page in LONG else page for page in WITH_CODE], ids=name_of
+)
+def test_a_page_runs_with_what_it_installs(page: Path, tmp_path: Path) -> None:
+    text = page.read_text()
+    with Venv(tmp_path, text) as venv:
+        if blocks := CODE.findall(text):
+            (tmp_path / "page.py").write_text("\n".join(blocks))
+            venv.run(venv.bin / "python", "page.py")
+        for command in sorted(commands_of(text)):
+            venv.run(venv.bin / "envcore", command, "--help")
