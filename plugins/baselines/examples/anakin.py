@@ -9,7 +9,8 @@
 # Install what this notebook uses, in a clone of the repository:
 #
 # ```bash
-# pip install ./core ./plugins/runs './plugins/baselines[examples]' ./packages/classic-control ./packages/bsuite ./packages/minatar ./packages/misc
+# pip install ./core ./plugins/runs './plugins/baselines[examples]' ./packages/classic-control \
+#   ./packages/bsuite ./packages/minatar ./packages/misc
 # ```
 
 # %%
