@@ -47,6 +47,7 @@ def test_two_devices_equal_one(env_id: str) -> None:
         assert value_differences(jax.device_get(jax.jit(program)(key)), expected) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not IS_SUPPORTED, reason="this JAX is too old")
 @pytest.mark.parametrize("env_id", IDS)
 def test_a_scan_inside_shard_map_is_that_under_vmap(env_id: str) -> None:

@@ -160,7 +160,11 @@ def test_only_a_run_of_all_steps_leaves_proofs_out(checkout):
 @pytest.mark.parametrize(
     ("tests", "rest", "optimized"),
     [
-        ("", "core plugins tests", "packages plugins/baselines/tests/test_trained.py tests/test_devices.py"),
+        (
+            "",
+            "core plugins tests",
+            "packages plugins/baselines/tests/test_trained.py tests/test_devices.py tests/test_observations.py",
+        ),
         ("core packages/suite", "core", "packages/suite"),
         ("packages", "", "packages"),
         ("plugins/runs", "plugins/runs", ""),
