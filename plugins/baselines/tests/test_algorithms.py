@@ -52,7 +52,9 @@ def test_an_environment_that_observes_no_numbers() -> None:
 
 
 def test_an_unknown_name() -> None:
-    with pytest.raises(ConfigError, match=r"there is no algorithm 'pop'; there are .*dqn, es, .*ppo, ppo_rnn"):
+    with pytest.raises(
+        ConfigError, match=r"there is no algorithm 'pop'\. Did you mean 'ppo'\? Available: .*dqn, es, .*ppo, ppo_rnn"
+    ):
         algorithms.config("pop", None, {})
 
 

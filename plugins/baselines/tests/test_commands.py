@@ -221,7 +221,10 @@ def test_show_checks_what_it_does_not_print(run: Run, arguments: tuple[str, ...]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("pop", "Counter-v0", "--out", "x"), "there is no algorithm 'pop'; there are bootstrapped_dqn, "),
+        (
+            ("pop", "Counter-v0", "--out", "x"),
+            "there is no algorithm 'pop'. Did you mean 'ppo'? Available: bootstrapped_dqn, ",
+        ),
         (("no_module:Mine", "Counter-v0", "--out", "x"), "algorithm no_module:Mine cannot be imported: ModuleNotFound"),
         (("json:dumps", "Counter-v0", "--out", "x"), "an algorithm must be a class, got <function"),
         (("json:JSONDecoder", "Counter-v0", "--out", "x"), "the algorithm JSONDecoder has no Config, a dataclass"),

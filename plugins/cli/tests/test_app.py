@@ -142,7 +142,7 @@ def test_rollout_with_a_custom_policy(run: Run, tmp_path: Path, monkeypatch: pyt
     args = ("rollout", "Counter-v0", "--num-envs", "3", "--steps", "30", "--episodes", "4", "--policy")
     code, out, _ = run(*args, "rollout_agent:count")
     assert code == 0
-    assert "12, the first 4 of each environment" in out
+    assert "12 (the first 4 episodes of each environment)" in out
     assert "1.50 ± 0.00 (from 1.50 to 1.50)" in out
     code, _, err = run(*args, "rollout_agent:outside")
     assert code == 1

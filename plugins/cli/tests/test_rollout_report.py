@@ -258,7 +258,7 @@ def test_rollout_reports(run: Run) -> None:
     assert code == 0
     for part in (
         "7 in parallel, 43 steps each",
-        "7, the first of each environment",
+        "7 (the first episode of each environment)",
         "return",
         "length",
         "steps/s",
@@ -272,7 +272,7 @@ def test_unfinished_episodes_are_reported_in_place_of_a_mean(run: Run) -> None:
     code, out, _ = run("rollout", "Counter-v0", "--num-envs", "7", "--steps", "2")
     assert code == 0
     text = " ".join(out.split())
-    assert "0, the first of each environment" in text
+    assert "0 (the first episode of each environment)" in text
     assert "7 of 7 environments have not finished an episode. There is no mean return yet" in text
     assert "Use --episodes 1 without --steps to wait for all environments." in text
     assert "±" not in out

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from envcore import announced, registry
+from envcore import announced, registry, spelling
 from envcore.specs import AlgorithmSpec
 from envcore.suggestions import left_out
 from envcore.text import printable
@@ -43,8 +43,11 @@ def checked(name: str) -> str:
       ConfigError: there is no such algorithm, or several distributions announce it.
     """
     if announced.find(AlgorithmSpec, name, ConfigError) is None and not user_modules.is_reference(name):
-        known = ", ".join(announced.by_name(AlgorithmSpec)) or "none"
-        message = f"there is no algorithm {name!r}; there are {known}. Yours is MODULE:CLASS, as in `import MODULE`."
+        known = list(announced.by_name(AlgorithmSpec))
+        message = (
+            f"there is no algorithm {name!r}.{spelling.hint(name, known)} Available: {', '.join(known) or 'none'}. "
+        )
+        message += "For your own, pass MODULE:CLASS, as in `import MODULE`."
         raise ConfigError(printable(" ".join([message, *left_out(registry.plugins)])))
     return name
 

@@ -76,9 +76,8 @@ def _print_table(title: str, result: RolloutResult, *, is_interrupted: bool = Fa
     if is_interrupted:
         table.add_row("note", "interrupted: these are the results up to then", style="yellow")
     table.add_row("environment", f"{title}, {result.num_envs:,} in parallel, {result.steps:,} steps each")
-    table.add_row(
-        "episodes", f"{statistics.episodes:,}, the first {f'{each:,} ' if each > 1 else ''}of each environment"
-    )
+    first = f"the first {each:,} episodes" if each > 1 else "the first episode"
+    table.add_row("episodes", f"{statistics.episodes:,} ({first} of each environment)")
     if result.unfinished:
         table.add_row("unfinished", _unfinished(result, is_interrupted=is_interrupted), style="yellow")
     else:
