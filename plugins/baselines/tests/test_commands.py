@@ -228,7 +228,7 @@ def test_show_checks_what_it_does_not_print(run: Run, arguments: tuple[str, ...]
         (("no_module:Mine", "Counter-v0", "--out", "x"), "algorithm no_module:Mine cannot be imported: ModuleNotFound"),
         (("json:dumps", "Counter-v0", "--out", "x"), "an algorithm must be a class, got <function"),
         (("json:JSONDecoder", "Counter-v0", "--out", "x"), "the algorithm JSONDecoder has no Config, a dataclass"),
-        (("guess.py:Guess", "Counter-v0", "--out", "x"), "Yours is MODULE:CLASS, as in `import MODULE`."),
+        (("guess.py:Guess", "Counter-v0", "--out", "x"), "For your own, pass MODULE:CLASS, as in `import MODULE`."),
         (("ppo", "Nope-v0", "--out", "x"), "Nope-v0"),
         (("ppo", "Counter-v0"), "--out DIR is needed"),
         (("ppo", "Counter-v0", "--out", "x", "--seeds", "0"), "--seeds must be from 1 to 10,000, got 0."),

@@ -44,11 +44,12 @@ def checked(name: str) -> str:
     """
     if announced.find(AlgorithmSpec, name, ConfigError) is None and not user_modules.is_reference(name):
         known = list(announced.by_name(AlgorithmSpec))
-        message = (
-            f"there is no algorithm {name!r}.{spelling.hint(name, known)} Available: {', '.join(known) or 'none'}. "
-        )
-        message += "For your own, pass MODULE:CLASS, as in `import MODULE`."
-        raise ConfigError(printable(" ".join([message, *left_out(registry.plugins)])))
+        parts = [
+            f"there is no algorithm {name!r}.{spelling.hint(name, known)}",
+            f"Available: {', '.join(known) or 'none'}.",
+            "For your own, pass MODULE:CLASS, as in `import MODULE`.",
+        ]
+        raise ConfigError(printable(" ".join([*parts, *left_out(registry.plugins)])))
     return name
 
 

@@ -64,7 +64,7 @@ def lower(
 
     def step(key: jax.Array, state: PyTree, fixed: PyTree) -> PyTree:
         start, (params, policy_params) = RolloutState(key, state), fixed
-        end, stacked = rollout.run_rollout(lane, own_policy, start, 1, params, policy_params, own_collect)
+        end, stacked = rollout.run_rollout(lane, own_policy, start, 1, params, policy_params, collect=own_collect)
         return end.key, end.state, jax.tree.map(lambda x: x[0], stacked)
 
     graph = Graph()
