@@ -33,7 +33,8 @@ def commands_of(text: str) -> set[str]:
 
 
 WITH_CODE = [page for page in PAGES if CODE.search(page.read_text()) or commands_of(page.read_text())]
-LONG = {ROOT / "plugins" / name / "README.md" for name in ("bridges", "fused", "ray")}  # a gigabyte each
+LONG = {ROOT / "plugins" / name / "README.md" for name in ("adapters", "baselines", "bridges", "fused", "ray")}
+LONG |= {SITE / "tutorials" / f"{name}.md" for name in ("foreign_library", "ppo")}
 
 
 def name_of(page: Path) -> str:
@@ -84,6 +85,7 @@ class Venv:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("notebook", EXAMPLES, ids=lambda path: path.stem)
 def test_a_notebook_imports_what_it_installs(notebook: Path, tmp_path: Path) -> None:
     """Whether its cells run is tested in envcore-baselines."""

@@ -107,7 +107,7 @@ def test_the_command_trains_a_grid_and_evaluates_it(run: Run, tmp_path: Path) ->
     assert (code, err) == (0, "")
     first, header, *rows = text.splitlines()
     assert first.startswith(f"{tmp_path}: 4 agents, 288 steps each; last return ")
-    assert header.split() == ["learning_rate", "clip", "return", "std"]
+    assert header.split() == ["learning_rate", "clip", "return", "std", "over", "agents"]
     assert sorted(tuple(row.split()[:2]) for row in rows) == [("0.0001", "0.3"), ("0.01", "0.3")]
     returns = [float(row.split()[2]) for row in rows]
     assert returns == sorted(returns, reverse=True)

@@ -341,6 +341,7 @@ COMMANDS = {
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("command", COMMANDS)
 def test_at_any_moment(command, tmp_path):
     options, moments = COMMANDS[command]

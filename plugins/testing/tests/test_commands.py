@@ -72,5 +72,6 @@ def test_errors_are_one_line(run: Run, setting: str, message: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_at_any_moment(tmp_path: Path) -> None:
     interrupt_at_any_moment(("check", "Counter-v0"), 4, tmp_path)

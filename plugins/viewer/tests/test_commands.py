@@ -49,6 +49,7 @@ def begins(terminal: Terminal) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "options", "finish"),
     [("render", ("--out", "{tmp}/b.webp"), ends), ("gallery", ("--out", "{tmp}/gallery"), ends), ("play", (), begins)],
