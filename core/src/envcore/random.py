@@ -162,7 +162,7 @@ def integers(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array
     factor, high_word = jnp.asarray(bound, jnp.uint32), words >> half
     carried = (words & lowest) * (factor & lowest) >> half
     cross = high_word * (factor & lowest) + carried
-    if isinstance(bound, jax.Array) or np.max(bound) >= 2**16:
+    if isinstance(bound, jax.Array) or np.max(bound, initial=0) >= 2**16:
         top = factor >> half
         cross_low = (words & lowest) * top + (cross & lowest)
         return (high_word * top + (cross >> half) + (cross_low >> half)).astype(jnp.int32)

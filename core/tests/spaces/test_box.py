@@ -257,3 +257,8 @@ class TestContains:
         assert NATURAL_NUMBERS.contains(jnp.int32(0))
         assert NATURAL_NUMBERS.contains(jnp.int32(2**31 - 1))
         assert not NATURAL_NUMBERS.contains(jnp.int32(-1))
+
+
+def test_no_integers_are_sampled_too():
+    bounds = np.zeros(0, np.uint32)
+    assert Box(bounds, bounds + np.uint32(7), None, np.uint32).sample(jax.random.key(0)).shape == (0,)
