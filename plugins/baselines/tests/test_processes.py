@@ -106,7 +106,8 @@ def test_sigterm_to_one_of_two_processes_saves_the_training(by_two: Path, tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("signum", "status", "line"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGHUP, 129, "hung up")]
+    ("signum", "status", "line"),
+    [(signal.SIGTERM, 143, "terminated"), pytest.param(signal.SIGHUP, 129, "hung up", marks=pytest.mark.long)],
 )
 def test_a_signal_saves_the_training(tmp_path: Path, signum: signal.Signals, status: int, line: str) -> None:
     out = tmp_path / "ended"

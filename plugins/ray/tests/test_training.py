@@ -225,7 +225,8 @@ envcore_cli.main()
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("signum", "status", "line"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGHUP, 129, "hung up")]
+    ("signum", "status", "line"),
+    [(signal.SIGTERM, 143, "terminated"), pytest.param(signal.SIGHUP, 129, "hung up", marks=pytest.mark.long)],
 )
 def test_a_signal_saves_what_has_been_trained(tmp_path: Path, signum: signal.Signals, status: int, line: str) -> None:
     args = ("sweep", "ppo", "CartPole-v1", "--setting", "total_steps=5000000", "--out", str(tmp_path / "runs"))
