@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from envcore.installing import how_to_install
+from envcore.suggestions import how_to_install
 from wheels import ROOT, SUITES, Venv, Workshop
 
 pytestmark = pytest.mark.slow
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 CATALOGUE = """
     import sys, envcore
     result = {
-        "ids": [each.qualified_id for each in envcore.registry.values()],
+        "ids": [each.qualified_name for each in envcore.registry.values()],
         "plugins": {each.distribution: [each.status, each.error] for each in envcore.registry.plugins},
         "modules": sorted(sys.modules),
         "file": envcore.__file__,

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 import typer
-from envcore import CommandSpec, announced
+from envcore import CommandSpec, registry
 from envcore_cli import app, commands
 
 # Each command in a child, which need not import everything again; its standard output is changed as by a shell.
 DRIVER = """
 import json, os, sys
 import envcore_cli.catalogue, rich.table, typer.rich_utils
-from envcore import CommandSpec, announced
+from envcore import CommandSpec, registry
 from envcore_cli import app, commands, main
-for each in announced.by_name(CommandSpec).values():
+for each in registry.announced(CommandSpec).values():
     commands.load(each)
 where, cases = json.loads(sys.argv[1])
 for args in cases:
@@ -91,7 +91,7 @@ def every_command() -> dict[str, bool]:
     """All commands and subcommands, such as "bsuite score"; True for those with subcommands."""
     own: Any = typer.main.get_command(app.app)
     found: dict[str, Any] = dict(own.commands)
-    found |= {name: commands.load(each) for name, each in announced.by_name(CommandSpec, own.commands).items()}
+    found |= {name: commands.load(each) for name, each in registry.announced(CommandSpec).items()}
     for name, command in list(found.items()):
         found |= {f"{name} {sub}": each for sub, each in getattr(command, "commands", {}).items()}
     return {name: hasattr(command, "commands") for name, command in found.items()}

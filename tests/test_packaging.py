@@ -12,7 +12,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from envcore.installing import CORE
 from envcore.version import __version__
 from packaging.requirements import Requirement
 from packaging.version import Version
@@ -41,7 +40,7 @@ def test_its_version_is_above_the_other_envcore(folder):
 def test_its_requirements_exclude_the_other_envcore(folder):
     found = project(folder)
     extras = [line for lines in found.get("optional-dependencies", {}).values() for line in lines]
-    ours = [each for each in map(Requirement, found["dependencies"] + extras) if each.name.startswith(CORE)]
+    ours = [each for each in map(Requirement, found["dependencies"] + extras) if each.name.startswith("envcore")]
     ours = [each for each in ours if each.name != found["name"]]  # an extra that combines others
     assert ours, "every distribution needs the core, and the core's extras need the suites"
     for requirement in ours:
@@ -81,11 +80,11 @@ def test_the_core_is_thin():
 def test_the_core_has_an_extra_for_each_of_our_distributions():
     extras = project(ROOT / "core")["optional-dependencies"]
     ours = {project(folder)["name"].removeprefix("envcore-") for folder in FOLDERS if folder.name != "example"}
-    assert set(extras) == ours - {CORE} | {"all", "cuda"}
+    assert set(extras) == ours - {"envcore"} | {"all", "cuda"}
     (everything,) = map(Requirement, extras["all"])
     # Ray and Warp are large, and Ray comes late to new versions of Python; an adapter is for those who use what it
     # adapts to.
-    assert everything.extras == ours - {"adapters", "bridges", CORE, "fused", "gymnax", "ray"}
+    assert everything.extras == ours - {"adapters", "bridges", "envcore", "fused", "gymnax", "ray"}
 
 
 LAZY = [path for path in sorted(ROOT.glob("p*/*/src/*/__init__.py")) if "lazy_names(" in path.read_text()]
@@ -112,7 +111,15 @@ def test_importing_a_package_imports_almost_nothing(package):
     process = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     modules = json.loads(process.stdout)
     ours = {name for name in modules if name.startswith("envcore")}
-    assert ours <= {"envcore", "envcore.forks", "envcore.installing", "envcore.lazy", "envcore.version", package.name}
+    assert ours <= {
+        "envcore",
+        "envcore.errors",
+        "envcore.forks",
+        "envcore.lazy",
+        "envcore.suggestions",
+        "envcore.version",
+        package.name,
+    }
     assert not {"importlib.metadata", "dataclasses", "inspect"} & set(modules)
 
 

@@ -20,7 +20,7 @@ class FakeSite:
         self.folder = folder
         self._monkeypatch = monkeypatch
         monkeypatch.setattr(sys, "path", [str(folder)])
-        for name in ("DISABLE_PLUGINS", "PLUGIN_AUTOLOAD", "STRICT_PLUGINS", "TRACE_PLUGINS"):
+        for name in ("DISABLE_PLUGINS", "STRICT_PLUGINS"):
             monkeypatch.delenv(f"ENVCORE_{name}", raising=False)
 
     def add(
@@ -70,11 +70,6 @@ def announcing(*ids: str) -> str:
     """The code of a plugin module that announces `ids`."""
     rows = ", ".join(SPEC_ROW.format(id=each) for each in ids)
     return hook(f"return [{rows}]")
-
-
-def commands(body: str, signature: str = "envcore_commands()") -> str:
-    """The code of a plugin module with the hook for commands."""
-    return "from envcore.specs import CommandSpec\n" + hook(body, signature)
 
 
 def hook(body: str, signature: str = "envcore_env_specs()") -> str:

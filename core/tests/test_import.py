@@ -13,7 +13,6 @@ from typing import Any
 
 import envcore
 import pytest
-from envcore.installing import CORE
 
 HEAVY = {"chex", "flax", "jax", "jaxlib", "numpy", "PIL", "rich", "typer"}
 
@@ -60,7 +59,7 @@ def test_making_an_environment_runs_no_painting_code() -> None:
 
         # a family's come from a library, and MNISTBandit-bsuite loads a dataset
         result = [
-            each.qualified_id
+            each.qualified_name
             for each in envcore.registry.values()
             if not each.spec.family and each.spec.id != "MNISTBandit-bsuite"
         ]
@@ -90,7 +89,7 @@ def test_no_environment_and_no_part_of_core_starts_a_backend() -> None:
             params = env.default_params
             repr(env), hash(env), env.action_space(params), env.observation_space(params)
             if xla_bridge.backends_are_initialized():
-                raise SystemExit(f"{each.qualified_id} started a backend")
+                raise SystemExit(f"{each.qualified_name} started a backend")
     """)
     assert result == []
 
@@ -119,4 +118,4 @@ def test_editors_see_the_names_that_programs_see() -> None:
 
 
 def test_the_version_is_that_of_the_distribution() -> None:
-    assert importlib.metadata.version(CORE) == envcore.__version__
+    assert importlib.metadata.version("envcore") == envcore.__version__

@@ -48,15 +48,6 @@ def test_what_is_not_a_string(field: str, value: Any) -> None:
         row(**{field: value})
 
 
-@pytest.mark.parametrize("field", ["id", "entry_point", "summary", "source", "family"])
-def test_strings_have_at_most_a_thousand_characters(field: str) -> None:
-    with pytest.raises(
-        InvalidArgumentError, match=rf"^EnvSpec\.{field} must have at most 1,000 characters, got 1,001$"
-    ):
-        row(**{field: "x" * 1001})
-    assert row(summary="x" * 1000).summary == "x" * 1000
-
-
 def test_a_family_is_a_prefix_of_the_id() -> None:
     assert row(id="bsuite/catch/0", family="bsuite/catch").family == "bsuite/catch"
     for family in ("catch", "bsuite/catch/0", "bsuite/cat", "bsuite/catch/"):
@@ -72,21 +63,8 @@ def test_kwargs_map_names(kwargs: Any) -> None:
 
 @pytest.mark.parametrize("value", [[3, 4], ([3], 4), {"a": 1}])
 def test_kwargs_are_hashable(value: Any) -> None:
-    with pytest.raises(
-        InvalidArgumentError, match=r"kwargs\['size'\] of 'Corridor-v0' must be hashable, such as a tuple"
-    ):
+    with pytest.raises(InvalidArgumentError, match="kwargs of 'Corridor-v0' must be hashable, such as a tuple, got"):
         row(kwargs={"size": value})
-
-
-def test_is_deeply_frozen() -> None:
-    options = {"size": 3}
-    spec = row(kwargs=options)
-    options["size"] = 4
-    assert spec.kwargs == {"size": 3}
-    with pytest.raises(TypeError):
-        spec.kwargs["size"] = 5  # pyright: ignore[reportIndexIssue]
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        spec.id = "Other-v0"  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_copies_pickles_equals_and_hashes() -> None:
@@ -106,7 +84,7 @@ class TestNamedSpec:
         "name", ["", "-x", "--help", "x-", "x--y", "Render", "2d", "a b", "a:b", "a.b", "x\n", "é", "[red]"]
     )
     def test_odd_names(self, kind: type[NamedSpec], name: str) -> None:
-        with pytest.raises(InvalidArgumentError, match=rf"{kind.__name__}\.name .* must start with a letter"):
+        with pytest.raises(InvalidArgumentError, match=rf"{kind.__name__}\.name .* must be words of a-z"):
             kind(name, "Walk.", "my_package.commands:walk")
 
     @pytest.mark.parametrize("entry_point", ["", "a", "a:", ":b", "a:b:c", "a b:c", "a:b.c"])

@@ -8,7 +8,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from envcore.installing import CORE
 from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[2]
@@ -65,9 +64,9 @@ def test_every_distribution_of_the_workspace_is_found():
     folders = [ROOT / "core", *(ROOT / "packages").iterdir(), *(ROOT / "plugins").iterdir()]
     projects = [tomllib.loads((folder / "pyproject.toml").read_text())["project"] for folder in folders]
     assert {each.name for each in found} == {project["name"] for project in projects}
-    assert found[0].name == CORE
+    assert found[0].name == "envcore"
     assert {each.name for each in found if not each.announces} == {
-        CORE,
+        "envcore",
         "envcore-adapters",
         "envcore-cli",
         "envcore-fused",
@@ -99,7 +98,7 @@ def test_bad_distributions_fail_beside_good_ones(tmp_path, capsys):
     failures = TOOL["report"](distributions, dist, constraints, tmp_path, {})
 
     core, cli, runs, *others = capsys.readouterr().out.splitlines()
-    assert core.split(maxsplit=2) == ["ok", CORE, "says that nothing is installed"]
+    assert core.split(maxsplit=2) == ["ok", "envcore", "says that nothing is installed"]
     assert cli.split(maxsplit=2) == ["ok", "envcore-cli", "lists that nothing is installed"]
     assert runs.split()[:2] == ["ok", "envcore-runs"]
     buggy, empty, good = (line.split(maxsplit=2) for line in others)

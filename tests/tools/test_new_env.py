@@ -147,9 +147,9 @@ def test_it_says_where_else_an_environment_is_named():
     tool = load_tool("new_env/__main__.py")
     first, second, *lines = tool.places(ROOT / "packages" / "misc", "Corridor-misc")
     assert first.endswith("add it to the tables and lists of README.md, CHANGELOG.md, tests/test_params.py.")
-    assert second.endswith("the tests look for it in five files:")
+    assert second.endswith("the tests look for it in four files:")
     files = [line.partition(":")[0].strip() for line in lines]
-    assert len(files) == 5
+    assert len(files) == 4
     ids = [each.spec.id for each in envcore.registry.values() if each.distribution in SUITES and not each.spec.family]
     for file in files:
         text = (ROOT / file).read_text()

@@ -59,7 +59,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     package.mkdir(parents=True)
     (package / "version.py").write_text('"""The version."""\n\n__version__ = "0.2.0"\n')
     subprocess.run(["uv", "lock", "--quiet"], cwd=clone, check=True)
-    change(clone, package / "installing.py", "_IS_RELEASED = False\n")
+    change(clone, package / "suggestions.py", "_IS_RELEASED = False\n")
     return clone
 
 
@@ -73,7 +73,7 @@ def test_a_release_sets_versions_and_dates_change_logs_and_pushes_all_at_once(re
     assert git(origin, "log", "-1", "--format=%B") == "Release 2026-12-01\n\ntoys 0.3.0\ntoys-walks 0.3.0"
     for path, line in (
         ("core/src/envcore/version.py", '__version__ = "0.3.0"'),
-        ("core/src/envcore/installing.py", "_IS_RELEASED = True"),
+        ("core/src/envcore/suggestions.py", "_IS_RELEASED = True"),
         ("packages/walks/pyproject.toml", 'version = "0.3.0"'),
     ):
         assert line in git(origin, "show", f"main:{path}").splitlines()

@@ -59,14 +59,14 @@ def test_a_name_that_is_none(arguments: list[str], message: str, tmp_path: Path)
 
 PROGRAM = """
 import envcore, envcore_misc, jax
-from envcore import installing, registry
+from envcore import registry, suggestions
 from importlib.metadata import version
 
 env, params = envcore.make("jax-envs-misc:Pong-misc")
 env.step(jax.random.key(0), env.reset(jax.random.key(0), params)[1], 0, params)
 assert version("jax-envs") == envcore.__version__
-installing._IS_RELEASED = True
-print(installing.how_to_install("jax-envs[all]"))
+suggestions._IS_RELEASED = True
+print(suggestions.how_to_install("jax-envs[all]"))
 try:
     envcore.make("Breakout-MinAtar")
 except envcore.EnvcoreError as error:
@@ -95,5 +95,5 @@ def test_a_renamed_copy_is_built_installed_and_says_its_name(tmp_path: Path, pac
     program = PROGRAM.replace("envcore", package).replace("EnvcoreError", f"{package.capitalize()}Error")
     said = command(tmp_path / "venv" / "bin" / "python", "-c", program, cwd=tmp_path).splitlines()
     assert said[0] == "pip install 'jax-envs[all]'"
-    assert "jax-envs-minatar has 'Breakout-MinAtar': pip install jax-envs-minatar" in said[1]
+    assert "jax-envs-minatar has environments with such ids: pip install jax-envs-minatar" in said[1]
     assert "jax-envs-misc" in command(tmp_path / "venv" / "bin" / package, "plugins", cwd=tmp_path)

@@ -128,7 +128,7 @@ def announced_commands(distribution: str) -> list[str]:
     import envcore
 
     plugins = [each for each in envcore.registry.plugins if each.distribution == distribution]
-    return [command.name for plugin in plugins for command in plugin.commands]
+    return [spec.name for plugin in plugins for spec in plugin.specs if spec.kind == "command"]
 
 
 def play(env_id: str) -> None:

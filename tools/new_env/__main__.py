@@ -65,9 +65,8 @@ def places(suite: Path, env_id: str) -> list[str]:
         return lines
     return [
         *lines,
-        f"Outside of {suite}, the tests look for it in five files:",
+        f"Outside of {suite}, the tests look for it in four files:",
         "  README.md: the row of its suite in the table of environments",
-        "  core/src/envcore/index.json: `uv run python tools/index`",
         "  tests/golden/streams.json: `uv run python tests/support/streams.py`",
         f"  tools/site/data/checks.json: `uv run python tools/site/checks.py {env_id}`",
         "  tools/site/data/comparisons.json: `uv run python tools/site/comparisons.py`",

@@ -82,10 +82,10 @@ def _unreleased(distribution: Distribution) -> str | None:
 
 def _texts_of_the_core(root: Path, version: str, date: datetime.date) -> dict[Path, str]:
     """The citation, with the version and the date, and the module that says that envcore has been released."""
-    citation, installing = root / ".github" / "CITATION.cff", root / "core" / "src" / "envcore" / "installing.py"
+    citation, suggestions = root / ".github" / "CITATION.cff", root / "core" / "src" / "envcore" / "suggestions.py"
     pattern = r'^version: "[^"]*"(.*)\n(?:date-released: .*\n)?'
     line = rf'version: "{version}"\g<1>\ndate-released: "{date.isoformat()}"\n'
     cited, count = re.subn(pattern, line, citation.read_text(), count=1, flags=re.MULTILINE)
     if not count:
         raise ReleaseError(f"{citation.name} has no version")
-    return {citation: cited, installing: _IS_RELEASED.sub(r"\g<1>True", installing.read_text())}
+    return {citation: cited, suggestions: _IS_RELEASED.sub(r"\g<1>True", suggestions.read_text())}

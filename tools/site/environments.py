@@ -18,8 +18,8 @@ import numpy as np
 import performance
 import tables
 from envcore import spaces
-from envcore.catalogue import Registration
 from envcore.environment import NO_TIME_LIMIT
+from envcore.registration import Registration
 from envcore_baselines.trained import AboutAgent, names, path_of
 from envcore_runs import checkpoint
 from suites import SUITES, our_environments, without_downloads

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from envcore.catalogue import Registration
+from envcore.registration import Registration
 
 _DATA = Path(__file__).with_name("data") / "history.json"
 FIRST = "0.2.0"

@@ -16,7 +16,7 @@ _ALGORITHMS = {
 _PAGES = {
     "environment": ("The contract", ["envcore.environment"]),
     "spaces": ("Spaces", ["envcore.spaces"]),
-    "registration": ("make and the registry", ["envcore.registration", "envcore.catalogue"]),
+    "registration": ("make and the registry", ["envcore.registration"]),
     "wrappers": ("Wrappers", ["envcore.wrappers"]),
     "rollout": ("Rollouts", ["envcore.rollout"]),
     "runs": ("Long rollouts", ["envcore_runs.run"]),

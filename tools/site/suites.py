@@ -13,7 +13,7 @@ from unittest import mock
 
 import envcore
 import numpy as np
-from envcore.catalogue import Registration
+from envcore.registration import Registration
 from envcore_bsuite import mnist_data
 
 SUITES = {

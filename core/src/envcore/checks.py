@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from envcore.text import one_line
+from envcore.errors import one_line
 
 _FLOAT32 = np.finfo(np.float32)
 

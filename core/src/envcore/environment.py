@@ -33,7 +33,7 @@ import numpy as np
 from flax import struct
 from jax.core import Tracer
 
-from envcore import random, spaces, spelling
+from envcore import random, spaces, suggestions
 from envcore.engine import arguments, definition, episode, stepping
 from envcore.engine.episode import Info as Info
 from envcore.engine.episode import Outcome as Outcome
@@ -78,7 +78,7 @@ class EnvParams:
         # `replace` ends here too: flax sets one on every class, so the base class cannot define it.
         if unknown := fields.keys() - cls.__dataclass_fields__.keys():
             known = (field.name for field in dataclasses.fields(cls))
-            raise InvalidParamsError(spelling.unknown_param(cls.__name__, min(unknown), known))
+            raise InvalidParamsError(suggestions.unknown_param(cls.__name__, min(unknown), known))
         return super().__new__(cls)
 
     if TYPE_CHECKING:  # flax adds it

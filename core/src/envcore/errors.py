@@ -55,3 +55,10 @@ class PluginError(EnvcoreError):
 
 class PluginWarning(UserWarning):
     """A plugin could not be loaded and was left out."""
+
+
+def one_line(error: BaseException) -> str:
+    """Describes an error in one line, with its class unless it is one of envcore's own."""
+    message = " ".join(str(error).split())
+    kind = "" if isinstance(error, EnvcoreError) else type(error).__name__
+    return ": ".join(part for part in (kind, message) if part)

@@ -1,65 +1,49 @@
-"""Discovery of environment plugins.
+"""Plugins: distributions that announce environments, commands, policies and algorithms.
 
-A distribution announces its environments, commands, policies and algorithms through one entry point in the group
-`envcore.plugins`. The entry point's value is a light module (no JAX, no environments imported) with one hook or more:
+A distribution has one entry point in the group `envcore.plugins`. It names a light module (no JAX, no environments
+imported) with one hook or more:
 
     from envcore.plugins import hookimpl
-    from envcore.specs import AlgorithmSpec, CommandSpec, EnvSpec, NamedSpec, PolicySpec
+    from envcore.specs import EnvSpec
 
     @hookimpl
     def envcore_env_specs():
         return [EnvSpec(id="Corridor-v0", entry_point="my_package.corridor:Corridor")]
 
-    @hookimpl
-    def envcore_commands():
-        return [CommandSpec("walk", "Walk down a corridor.", "my_package.commands:walk")]
+`envcore_commands`, `envcore_policies` and `envcore_algorithms` return rows of `CommandSpec`, `PolicySpec` and
+`AlgorithmSpec` in the same way.
 
-`envcore_policies` and `envcore_algorithms` return `PolicySpec` and `AlgorithmSpec` rows in the same way.
-
-pluggy checks the hooks' names and signatures. The loading is our own: one broken plugin must not take another
-down, and the order must not depend on `sys.path`. What a plugin prints while it is imported goes to standard error,
-with its name; so does a line on one that takes long. See `envcore.watching`.
-
-Four environment variables control it. They are read at the first discovery, the last one also at later imports:
+pluggy checks the hooks' names and signatures. The loading is our own: one broken plugin must not take another down, and
+the order must not depend on `sys.path`. Two environment variables control it, read at the first discovery:
 
     ENVCORE_DISABLE_PLUGINS=a,b   skip these distributions (or entry-point names), without importing them
-    ENVCORE_PLUGIN_AUTOLOAD=0     skip all plugins; environments come from `envcore.register` alone
     ENVCORE_STRICT_PLUGINS=1      raise `PluginError` at the first broken plugin instead of warning
-    ENVCORE_TRACE_PLUGINS=1       say on standard error what is imported, before it is: plugins and what they announce
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import inspect
-import itertools
 import os
-import sys
-import time
-from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
+import importlib_metadata
 import pluggy
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from envcore.errors import EnvcoreError, PluginError
-from envcore.installed import Copy, announcing, silent
-from envcore.installing import CORE
+from envcore.errors import EnvcoreError, PluginError, one_line
 from envcore.specs import AlgorithmSpec, CommandSpec, EnvSpec, NamedSpec, PolicySpec
-from envcore.spelling import nearest
-from envcore.text import one_line, printable
+from envcore.suggestions import CORE, nearest
 from envcore.version import __version__
-from envcore.watching import notify, watched
 
 GROUP = "envcore.plugins"
-AUTOLOAD_OFF = "ENVCORE_PLUGIN_AUTOLOAD is off"
-"""The `error` of plugins that are disabled all together."""
-_MOST_ROWS = 10_000  # of one hook; bsuite, the largest so far, announces some 500 environments
-_MOST_SECONDS = 60.0  # of the hooks of one plugin
-_clock = time.monotonic
+Spec: TypeAlias = EnvSpec | NamedSpec
 
 hookspec = pluggy.HookspecMarker("envcore")
 hookimpl = pluggy.HookimplMarker("envcore")
@@ -85,56 +69,35 @@ class EnvcoreHooks:
         """Returns the algorithms that this distribution brings, as `AlgorithmSpec` rows."""
 
 
-_ROWS: dict[str, tuple[str, type[EnvSpec | NamedSpec]]] = {
-    "envcore_env_specs": ("specs", EnvSpec),
-    "envcore_commands": ("commands", CommandSpec),
-    "envcore_policies": ("policies", PolicySpec),
-    "envcore_algorithms": ("algorithms", AlgorithmSpec),
+_ROWS: dict[str, type[Spec]] = {
+    "envcore_env_specs": EnvSpec,
+    "envcore_commands": CommandSpec,
+    "envcore_policies": PolicySpec,
+    "envcore_algorithms": AlgorithmSpec,
 }
-"""The hooks, each with the field of `PluginRecord` that has its rows, and their class."""
 
 
 @dataclasses.dataclass(frozen=True)
 class PluginRecord:
-    """What discovery found of one entry point.
+    """What discovery found of one distribution.
 
     Attributes:
-      distribution: canonical name of the distribution, for example `"envcore-minatar"`.
-      version: its version; `"?"` where it has none.
-      name: name of the entry point; empty where it cannot be read.
-      module: dotted path of the plugin module; empty where it cannot be read.
-      status: `"loaded"`, `"disabled"` (by the user), `"broken"`, or `"unreadable"`: its `entry_points.txt` is
-        damaged and does not name the group, so it is unknown whether the distribution has a plugin.
-      specs: the announced environments; empty unless loaded.
+      distribution: its canonical name, for example `"envcore-minatar"`.
+      version: its version; `"?"` if its metadata cannot be read.
+      name: name of the entry point; empty if that cannot be read, as is `module`.
+      module: dotted path of the plugin module.
+      status: `"loaded"`, `"disabled"` (by the user) or `"broken"`.
+      specs: what it announces, of all kinds; empty unless loaded.
       error: one line that says why it is left out; empty if it is loaded.
-      commands: the announced commands of `envcore`; empty unless loaded, as are the next two.
-      policies: the announced policies.
-      algorithms: the announced algorithms.
-      side_effects: what it changed in the process while it was imported, such as `"the working directory"`; it has been
-        changed back.
     """
 
     distribution: str
     version: str
     name: str
     module: str
-    status: Literal["loaded", "disabled", "broken", "unreadable"]
-    specs: tuple[EnvSpec, ...] = ()
+    status: Literal["loaded", "disabled", "broken"]
+    specs: tuple[Spec, ...] = ()
     error: str = ""
-    commands: tuple[CommandSpec, ...] = ()
-    policies: tuple[PolicySpec, ...] = ()
-    algorithms: tuple[AlgorithmSpec, ...] = ()
-    side_effects: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> set[str]:
-        """The names by which `ENVCORE_DISABLE_PLUGINS` skips it."""
-        return {self.distribution, canonicalize_name(self.name)}
-
-    @property
-    def title(self) -> str:
-        """What messages call it."""
-        return f"plugin {self.distribution} {self.version}" + (f" ({self.module})" if self.module else "")
 
 
 def discover() -> tuple[PluginRecord, ...]:
@@ -142,159 +105,86 @@ def discover() -> tuple[PluginRecord, ...]:
 
     Raises:
       PluginError: a plugin is broken and `ENVCORE_STRICT_PLUGINS=1`.
-      EnvcoreError: one of the other variables is neither on nor off.
     """
-    autoload = _switch("ENVCORE_PLUGIN_AUTOLOAD", default=True)
-    strict, traced = _switch("ENVCORE_STRICT_PLUGINS"), _switch("ENVCORE_TRACE_PLUGINS")
-    disabled = _disabled_names()
-    # None stands for the entry point of a distribution whose entry points cannot be read.
-    installed = [(copy, entry_point) for copy in announcing(GROUP) for entry_point in copy.entry_points or (None,)]
-    records: list[PluginRecord] = []
-    for copy, entry_point in installed:
-        name, module = ("", "") if entry_point is None else (entry_point.name, entry_point.value)
-        record = PluginRecord(copy.name, copy.version, name, module, "loaded")
-        if not autoload:
-            record = dataclasses.replace(record, status="disabled", error=AUTOLOAD_OFF)
-        elif disabled & record.names:
-            record = dataclasses.replace(record, status="disabled", error="ENVCORE_DISABLE_PLUGINS names it")
-        else:
-            changed: list[str] = []
-            try:
-                _check_distribution(copy)
-                if traced:
-                    notify(f"importing {record.title}")
-                disabled_by = f"ENVCORE_DISABLE_PLUGINS={record.distribution}"
-                with watched(f"plugin {record.distribution}", changed, disabled_by):
-                    announced = _announced_by(entry_point)
-                record = dataclasses.replace(record, **announced)
-            except PluginError as error:
-                status = "broken" if copy.names_group else "unreadable"
-                line = str(error) if error.__cause__ else one_line(error)  # with a cause, it is one line already
-                record = dataclasses.replace(record, status=status, error=line)
-                if strict and status == "broken":
-                    message = f"plugin {record.distribution} is broken: {record.error}"
-                    raise PluginError(message) from error.__cause__ or error
-            record = dataclasses.replace(record, side_effects=tuple(changed))
-        if autoload or copy.names_group:
-            records.append(record)
+    disabled, records = disabled_names(), list[PluginRecord]()
+    for name, distribution in _announcing():
+        record = PluginRecord(name, _version(distribution), "", "", "loaded")
+        try:
+            entry_point = _entry_point(distribution)
+            record = dataclasses.replace(record, name=entry_point.name, module=entry_point.value)
+            if disabled & {name, canonicalize_name(entry_point.name)}:
+                error = "ENVCORE_DISABLE_PLUGINS names it"
+                record = dataclasses.replace(record, status="disabled", error=error)
+            else:
+                _check_core_version(distribution)
+                record = dataclasses.replace(record, specs=tuple(_announced_by(entry_point.load())))
+        except (Exception, SystemExit) as error:
+            record = dataclasses.replace(record, status="broken", error=one_line(error))
+            if os.environ.get("ENVCORE_STRICT_PLUGINS", "0") not in ("", "0"):
+                raise PluginError(f"plugin {name} is broken: {record.error}") from error
+        records.append(record)
     return tuple(records)
 
 
-def _announced_by(entry_point: Any) -> dict[str, Any]:
-    """Imports a plugin and calls its hooks; returns their rows by the field of `PluginRecord`."""
-    module = entry_point.load()
-    until = _clock() + _MOST_SECONDS
-    manager = pluggy.PluginManager("envcore")
-    manager.add_hookspecs(EnvcoreHooks)
-    manager.register(module)
-    hooks = {name: getattr(manager.hook, name) for name in _ROWS}
-    is_announcing = any(hook.get_hookimpls() for hook in hooks.values())
-    for name, function in inspect.getmembers(module, inspect.isfunction):
-        _check_hook_name(name, is_marked=hasattr(function, "envcore_impl"), is_alone=not is_announcing)
-    manager.check_pending()  # a hook that this core does not know
-    if not is_announcing:
-        names = " or ".join(f"{name}()" for name in hooks)
-        raise PluginError(f"it has no function {names} that is marked with @envcore.plugins.hookimpl")
-    return {field: tuple(_rows(hooks[name], kind, until)) for name, (field, kind) in _ROWS.items()}
-
-
-def _check_hook_name(name: str, *, is_marked: bool, is_alone: bool) -> None:
-    """Raises `PluginError` for a function of a plugin that looks like a hook and would not be called."""
-    if name in _ROWS and not is_marked and not is_alone:
-        raise PluginError(f"its {name}() is not marked with @envcore.plugins.hookimpl")
-    prefix = "envcore_"
-    if name.startswith(prefix) and name not in _ROWS:
-        for similar in nearest(name.removeprefix(prefix), [each.removeprefix(prefix) for each in _ROWS]):
-            raise PluginError(f"its {name}() is not a hook of envcore: did you mean {prefix}{similar}()?")
-
-
-def announcing_nothing() -> Iterator[str]:
-    """A sentence on each installed distribution that requires envcore and has no entry point for it.
-
-    All metadata is read for this, which takes a tenth of a second.
-    """
-    for copy in silent(GROUP):
-        if all(_core_versions(line) is None for line in copy.requires):
-            continue
-        if groups := nearest(GROUP, copy.groups):
-            yield f"{copy.name} has an entry point in the group {groups[0]!r}, which must be {GROUP!r}."
-        elif not copy.name.startswith(f"{CORE}-"):  # libraries around envcore, which are not suites, are named after it
-            yield f"{copy.name} requires envcore, but announces nothing: it has no entry point in the group {GROUP!r}."
-
-
-def _rows(hook: Any, kind: type[EnvSpec | NamedSpec], until: float) -> Iterator[EnvSpec | NamedSpec]:
-    """The rows that one hook returns; none without an implementation."""
-    results: list[Any] = hook() or [None] * bool(hook.get_hookimpls())  # pluggy leaves a None out
-    for rows in results:
-        if not isinstance(rows, Iterable):
-            raise PluginError(f"{hook.name}() returned {rows!r} instead of a list of {kind.__name__}")
-    known: set[str] = set()
-    for row, spec in enumerate(itertools.chain.from_iterable(results)):
-        if row == _MOST_ROWS:
-            rows = "environments; use options instead" if kind is EnvSpec else _ROWS[hook.name][0]
-            raise PluginError(f"{hook.name}() announces more than {_MOST_ROWS:,} {rows}")
-        if _clock() > until:
-            raise PluginError(
-                f"{hook.name}() has announced {row:,} rows after {_MOST_SECONDS:g} s, and more would follow"
-            )
-        if type(spec) is not kind:  # a subclass could skip the checks
-            raise PluginError(f"row {row} of {hook.name}() is of type {type(spec).__name__}, not {kind.__name__}")
-        name = spec.id if isinstance(spec, EnvSpec) else spec.name
-        if name in known:
-            raise PluginError(f"{hook.name}() announces {name!r} twice")
-        known.add(name)
-        yield spec
-
-
-def problems(records: Iterable[PluginRecord]) -> Iterator[str]:
-    """Describes in one line each the broken plugins, those with side effects, and disabled names that match none."""
-    unmatched = _disabled_names()
-    for record in records:
-        unmatched -= record.names
-        if record.side_effects:
-            yield printable(
-                f"{record.title} changes {', '.join(record.side_effects)} while it is imported, which is undone. "
-                f"Fix it, or set ENVCORE_DISABLE_PLUGINS={record.distribution}."
-            )
-        if record.status == "broken":
-            yield printable(
-                f"{record.title} is left out: {record.error}. "
-                f"Fix or uninstall it, or set ENVCORE_DISABLE_PLUGINS={record.distribution}; "
-                "ENVCORE_STRICT_PLUGINS=1 shows the whole traceback."
-            )
-    for name in sorted(unmatched):
-        yield f"ENVCORE_DISABLE_PLUGINS names {name!r}, which matches no installed plugin."
-
-
-def _switch(variable: str, default: bool = False) -> bool:
-    value = os.environ.get(variable, "").strip().lower()
-    if value in ("0", "false", "no", "off"):
-        return False
-    if value in ("1", "true", "yes", "on"):
-        return True
-    if value:
-        raise EnvcoreError(f"the environment variable {variable} must be 0 or 1, got {os.environ[variable]!r}")
-    return default
-
-
-def _disabled_names() -> set[str]:
+def disabled_names() -> set[str]:
+    """The names in `ENVCORE_DISABLE_PLUGINS`, canonical."""
     names = os.environ.get("ENVCORE_DISABLE_PLUGINS", "").split(",")
     return {canonicalize_name(name.strip()) for name in names if name.strip()}
 
 
-def _check_distribution(copy: Copy) -> None:
-    if copy.damage is not None:
-        raise PluginError(
-            f"its entry_points.txt is damaged ({one_line(copy.damage)}); install it again"
-        ) from copy.damage
-    if copy.metadata is None:
-        raise PluginError("its metadata is missing, unreadable or without a valid name; install it again")
-    if len(copy.entry_points) > 1:
-        raise PluginError(
-            f"it has {len(copy.entry_points)} entry points in the group {GROUP}, where a distribution has one"
-        )
-    # pip can be forced to install a plugin beside an incompatible core: report that instead of an obscure failure.
-    for line in copy.requires:
+def announcing_nothing() -> Iterator[str]:
+    """A sentence on each installed distribution that requires envcore and has no entry point for it."""
+    for name, distribution in _installed().items():
+        if name.startswith("envcore-") or GROUP in _entry_points_text(distribution):
+            continue
+        if any(_core_versions(line) is not None for line in distribution.requires or ()):
+            groups = {each.group for each in distribution.entry_points}
+            meant = "".join(f" It has one in the group {group!r}." for group in nearest(GROUP, groups))
+            yield f"{name} requires envcore, but has no entry point in the group {GROUP!r}.{meant}"
+
+
+def _installed() -> dict[str, Any]:
+    """The distributions by canonical name; of several copies, the first on `sys.path`, as for imports."""
+    found: dict[str, Any] = {}
+    for distribution in importlib_metadata.distributions():
+        # importlib_metadata takes this name from the folder's. Others would mean to read hundreds of files.
+        name = canonicalize_name(getattr(distribution, "_normalized_name", None) or "")
+        if re.match("[a-z0-9]", name):  # pip renames what it is removing to "~..."
+            found.setdefault(name, distribution)
+    return found
+
+
+def _announcing() -> list[tuple[str, Any]]:
+    return sorted((name, each) for name, each in _installed().items() if GROUP in _entry_points_text(each))
+
+
+def _entry_points_text(distribution: Any) -> str:
+    try:
+        return distribution.read_text("entry_points.txt") or ""
+    except (OSError, UnicodeDecodeError):  # nothing tells whether the damaged file is for us
+        return ""
+
+
+def _version(distribution: Any) -> str:
+    try:
+        return distribution.version or "?"
+    except Exception:
+        return "?"
+
+
+def _entry_point(distribution: Any) -> Any:
+    try:
+        found = [each for each in distribution.entry_points if each.group == GROUP]
+    except Exception as error:
+        raise PluginError(f"its entry_points.txt is damaged ({one_line(error)}); install it again") from error
+    if len(found) != 1:
+        raise PluginError(f"it has {len(found)} entry points in the group {GROUP}, where a distribution has one")
+    return found[0]
+
+
+def _check_core_version(distribution: Any) -> None:
+    """Pip can be forced to install a plugin beside an incompatible core: report that, not an obscure failure."""
+    for line in distribution.requires or ():
         wanted = _core_versions(line)
         if wanted is not None and not wanted.contains(__version__, prereleases=True):
             raise PluginError(f"it needs {CORE}{wanted}, but {CORE} {__version__} is installed")
@@ -311,19 +201,124 @@ def _core_versions(line: str) -> SpecifierSet | None:
     return requirement.specifier if applies else None
 
 
-def import_entry_point(entry_point: str, what: str, error_class: type[EnvcoreError]) -> Any:
-    """Imports what a spec's "module:name" points at; raises `error_class`, whose message begins with `what`."""
-    module, _, name = entry_point.partition(":")
-    if _switch("ENVCORE_TRACE_PLUGINS"):
-        notify(f"importing {entry_point}")
-    if name in getattr(sys.modules.get(module), "__dict__", ()):  # fast, and its code has been run
-        return getattr(importlib.import_module(module), name)
-    changed: list[str] = []
-    try:
-        with watched(entry_point, changed):
+def _announced_by(module: Any) -> Iterator[Spec]:
+    """The rows that a plugin's hooks return."""
+    manager = pluggy.PluginManager("envcore")
+    manager.add_hookspecs(EnvcoreHooks)
+    manager.register(module)
+    hooks = {name: getattr(manager.hook, name) for name in _ROWS}
+    has_hook = any(hook.get_hookimpls() for hook in hooks.values())
+    for name, function in inspect.getmembers(module, inspect.isfunction):
+        _check_hook_name(name, is_marked=hasattr(function, "envcore_impl"), has_hook=has_hook)
+    manager.check_pending()  # a hook that this core does not know
+    if not has_hook:
+        names = " or ".join(f"{name}()" for name in hooks)
+        raise PluginError(f"it has no function {names} that is marked with @envcore.plugins.hookimpl")
+    for name, kind in _ROWS.items():
+        known: set[str] = set()
+        for rows in hooks[name]() or [None] * bool(hooks[name].get_hookimpls()):  # pluggy leaves a None out
+            if not isinstance(rows, Iterable):
+                raise PluginError(f"{name}() returned {rows!r} instead of a list of {kind.__name__}")
+            for spec in rows:
+                if not isinstance(spec, kind):
+                    raise PluginError(f"{name}() returned a {type(spec).__name__}, not a {kind.__name__}: {spec!r}")
+                if spec.name in known:
+                    raise PluginError(f"{name}() announces {spec.name!r} twice")
+                known.add(spec.name)
+                yield spec
+
+
+def _check_hook_name(name: str, *, is_marked: bool, has_hook: bool) -> None:
+    """Raises `PluginError` for a function of a plugin that looks like a hook and would not be called."""
+    if name in _ROWS and not is_marked and has_hook:
+        raise PluginError(f"its {name}() is not marked with @envcore.plugins.hookimpl")
+    prefix = "envcore_"
+    if name.startswith(prefix) and name not in _ROWS:
+        for similar in nearest(name.removeprefix(prefix), [each.removeprefix(prefix) for each in _ROWS]):
+            raise PluginError(f"its {name}() is not a hook of envcore: did you mean {prefix}{similar}()?")
+
+
+S_co = TypeVar("S_co", bound=Spec, covariant=True)
+A = TypeVar("A", bound="Announced[Any]")
+
+
+@dataclasses.dataclass(frozen=True)
+class Announced(Generic[S_co]):
+    """A spec and its distribution.
+
+    Attributes:
+      distribution: canonical name of the distribution; `"local"` for what `envcore.register` added.
+      spec: the announced spec.
+    """
+
+    distribution: str
+    spec: S_co
+
+    @property
+    def qualified_name(self) -> str:
+        """`"distribution:name"`, for names that several distributions share."""
+        return f"{self.distribution}:{self.spec.name}"
+
+    @property
+    def pointer(self) -> str:
+        """How errors about what it points at begin."""
+        return f"the {self.spec.kind} {self.qualified_name} points at {self.spec.entry_point!r}"
+
+    def load(self, error_class: type[EnvcoreError]) -> Any:
+        """Imports what the entry point names; raises `error_class` if that fails."""
+        module, _, name = self.spec.entry_point.partition(":")
+        try:
             return getattr(importlib.import_module(module), name)
-    except PluginError as error:
-        raise error_class(f"{what}, which cannot be imported: {error}") from error.__cause__ or error
-    finally:
-        if changed:
-            notify(f"{entry_point} changes {', '.join(changed)} while it is imported, which is undone")
+        except (Exception, SystemExit) as error:
+            raise error_class(f"{self.pointer}, which cannot be imported: {one_line(error)}") from error
+
+
+class Catalogue(Mapping[str, A]):
+    """What is announced of one kind, in natural order: by name, or `"distribution:name"` where names clash."""
+
+    def __init__(self, rows: Iterable[A]):
+        self._by_name: dict[str, list[A]] = {}
+        for each in sorted(rows, key=lambda each: each.distribution):
+            self._by_name.setdefault(each.spec.name, []).append(each)
+
+    def matching(self, typed: str) -> list[A]:
+        """Everything that `"name"` or `"distribution:name"` may mean, sorted by distribution."""
+        qualifier, colon, name = typed.rpartition(":")
+        found = self._by_name.get(name, [])
+        return [each for each in found if each.distribution == canonicalize_name(qualifier)] if colon else found
+
+    def find(self, typed: str, error_class: type[EnvcoreError]) -> A | None:
+        """What `"name"` or `"distribution:name"` means; None if nothing is called that.
+
+        Raises:
+          whatever `error_class` is: several distributions announce the name.
+        """
+        found = self.matching(typed)
+        if len(found) > 1:
+            choices = " or ".join(repr(each.qualified_name) for each in found)
+            raise error_class(
+                f"the {found[0].spec.kind} {typed!r} is announced by several distributions: use {choices}."
+            )
+        return found[0] if found else None
+
+    @functools.cached_property
+    def _entries(self) -> dict[str, A]:
+        return {
+            name if len(found) == 1 else each.qualified_name: each
+            for name, found in sorted(self._by_name.items(), key=lambda item: (_natural(item[0]), item[0]))
+            for each in found
+        }
+
+    def __getitem__(self, name: str) -> A:
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def _natural(name: str) -> list[str | int]:
+    """A key by which "deep_sea/2" comes before "deep_sea/10"."""
+    return [int(part) if part.isdecimal() else part for part in re.split("([0-9]+)", name.lower())]

@@ -26,7 +26,6 @@ from envcore import forks, threefry, trees
 from envcore.devices import AxisName, axis_size, first_row, share_of
 from envcore.errors import InvalidArgumentError
 from envcore.fusion import compute_once
-from envcore.text import shown
 
 _RESET_TAG = 0x7265736B
 _COPIES = {"threefry2x32": 1, "rbg": 2, "unsafe_rbg": 2}  # how often a key repeats the seed's two words
@@ -271,7 +270,7 @@ def key_of(seed: int | np.integer) -> jax.Array:
     """
     forks.check()
     if not is_seed(seed) or seed >= 2**63:
-        raise InvalidArgumentError(f"seed must be an integer from 0 to 2**63 - 1, got {shown(seed)}.")
+        raise InvalidArgumentError(f"seed must be an integer from 0 to 2**63 - 1, got {seed!r}.")
     if seed < 2**32:
         return jax.random.key(seed)
     kind = str(jax.random.key_impl(jax.random.key(0)))

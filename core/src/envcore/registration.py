@@ -6,24 +6,86 @@ Importing this module discovers nothing and imports no JAX. The first use of the
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import importlib.util
 import inspect
 import re
+import sys
 import threading
 import warnings
-from collections.abc import Callable, Hashable, ItemsView, Iterator, Mapping, ValuesView
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from envcore.catalogue import Catalogue, Registration, is_factory, of_module
-from envcore.errors import InvalidArgumentError, PluginError, PluginWarning, UnknownEnvironmentError
-from envcore.plugins import PluginRecord, discover, problems
-from envcore.specs import EnvSpec
+from envcore.errors import (
+    EnvironmentLoadError,
+    InvalidArgumentError,
+    PluginError,
+    PluginWarning,
+    UnknownEnvironmentError,
+)
+from envcore.plugins import Announced, Catalogue, PluginRecord, disabled_names, discover
+from envcore.specs import ENTRY_POINT, EnvSpec, NamedSpec
+from envcore.suggestions import unknown_environment
 
 if TYPE_CHECKING:
     from envcore.environment import Environment
     from envcore.typing import PyTree
 
-_LOCAL = "local"  # stands for a distribution's name in ids that were added by `register`
+_Named = TypeVar("_Named", bound=NamedSpec)
+
+
+@dataclasses.dataclass(frozen=True)
+class Registration(Announced[EnvSpec]):
+    """An environment that can be made.
+
+    Attributes:
+      distribution: canonical name of the distribution; `"local"` for what `envcore.register` added, and for a module
+        of yours.
+      spec: the announced spec.
+      factory: the class or function that was registered itself; None if `spec.entry_point` has to be imported.
+    """
+
+    factory: Callable[..., Environment] | None = None
+
+    def construct(self, options: Mapping[str, Any]) -> Environment:
+        """Makes the environment, as `envcore.make` does, without its params.
+
+        Raises:
+          EnvironmentLoadError: its entry point cannot be imported, or is neither a subclass of `Environment` nor a
+            function that returns one.
+          InvalidArgumentError: an option is unknown or refused.
+        """
+        from envcore.environment import Environment
+
+        factory = self.factory or self.load(EnvironmentLoadError)
+        if not _is_factory(factory):
+            raise EnvironmentLoadError(
+                f"{self.pointer}, which is neither a subclass of envcore.Environment nor a function."
+            )
+        self._check_names(factory, options)
+        try:
+            env = factory(**{**self.spec.kwargs, **options})
+        except (TypeError, ValueError, LookupError, ArithmeticError) as error:
+            raise InvalidArgumentError(f"{self.spec.id} refuses its options: {error}") from error
+        if not isinstance(env, Environment):
+            raise EnvironmentLoadError(f"{self.pointer}, which returns {env!r} instead of an Environment.")
+        return env
+
+    def _check_names(self, factory: Callable[..., Environment], options: Mapping[str, Any]) -> None:
+        parameters = inspect.signature(factory).parameters
+        kinds = {each.kind for each in parameters.values()}
+        unknown = min(set(options) - set(parameters), default=None)
+        if unknown is None or inspect.Parameter.VAR_KEYWORD in kinds:
+            return
+        message = f"{self.spec.id} has no option {unknown!r}; its options: {', '.join(parameters) or 'none'}."
+        with contextlib.suppress(Exception):  # without the options that it requires
+            if hasattr(factory(**self.spec.kwargs).default_params, unknown):
+                message += (
+                    f" {unknown!r} is a parameter: params = params.replace({unknown}=...), "
+                    f"or --set {unknown}=... on the command line."
+                )
+        raise InvalidArgumentError(message)
 
 
 class Registry(Mapping[str, Registration]):
@@ -39,18 +101,14 @@ class Registry(Mapping[str, Registration]):
     """
 
     def __init__(self) -> None:
-        # Two locks: a thread may be importing a module that calls `register` while another one discovers it.
-        self._register_lock = threading.Lock()
-        self._discovery_lock = threading.RLock()
+        self._lock = threading.RLock()
         self._is_discovering = False
         self._plugins: tuple[PluginRecord, ...] | None = None
         self._local: dict[str, Registration] = {}
-        self._catalogue: Catalogue | None = None
+        self._cached: tuple[dict[str, Registration], Catalogue[Registration]] | None = None
 
     def __repr__(self) -> str:
-        num_plugins = len(self.plugins)
-        plugins = f"{num_plugins} plugin{'s' * (num_plugins != 1)}"
-        return f"<envcore.registry: {len(self):,} environment{'s' * (len(self) != 1)}, {plugins}>"
+        return f"<envcore.registry: {len(self):,} environments, {len(self.plugins)} plugins>"
 
     @property
     def plugins(self) -> tuple[PluginRecord, ...]:
@@ -63,7 +121,7 @@ class Registry(Mapping[str, Registration]):
           PluginError: a plugin is broken and `ENVCORE_STRICT_PLUGINS=1`, or a plugin uses the registry while it is
             being loaded.
         """
-        with self._discovery_lock:
+        with self._lock:
             if self._plugins is None:
                 if self._is_discovering:
                     raise PluginError("a plugin may not make or list environments while it is being loaded")
@@ -73,9 +131,17 @@ class Registry(Mapping[str, Registration]):
                 finally:
                     self._is_discovering = False
                 # Warned of only now, so that a filter that turns warnings into errors does not lose the discovery.
-                for problem in problems(self._plugins):
-                    warnings.warn(problem, PluginWarning, stacklevel=_stacklevel_outside())
+                _warn_of_problems(self._plugins)
             return self._plugins
+
+    def announced(self, kind: type[_Named]) -> Catalogue[Announced[_Named]]:
+        """The commands, policies or algorithms of plugins: those whose specs are of a class."""
+        return Catalogue(
+            Announced(plugin.distribution, spec)
+            for plugin in self.plugins
+            for spec in plugin.specs
+            if isinstance(spec, kind)
+        )
 
     def __getitem__(self, env_id: str) -> Registration:
         """Looks an id up without importing its environment.
@@ -86,15 +152,10 @@ class Registry(Mapping[str, Registration]):
         """
         if not isinstance(env_id, str):
             raise UnknownEnvironmentError(f"an environment's id is a string such as 'CartPole-v1', got {env_id!r}")
-        found = self._snapshot().find(env_id)
-        if not found:
-            from envcore.suggestions import unknown_environment
-
-            raise UnknownEnvironmentError(unknown_environment(env_id, self._snapshot(), self.plugins))
-        if len(found) > 1:
-            choices = " or ".join(f"make({each.qualified_id!r})" for each in found)
-            raise UnknownEnvironmentError(f"{env_id!r} is announced by several distributions: use {choices}.")
-        return found[0]
+        found = self._catalogue.find(env_id, UnknownEnvironmentError)
+        if found is None:
+            raise UnknownEnvironmentError(unknown_environment(env_id, self._catalogue, self.plugins))
+        return found
 
     def find(self, env_id: str) -> Registration:
         """Looks up what `make` takes, without importing it: an id, or `MODULE:CLASS`, which no distribution announces.
@@ -102,30 +163,28 @@ class Registry(Mapping[str, Registration]):
         Raises:
           UnknownEnvironmentError: as for `registry[env_id]`, and there is no such module either.
         """
-        is_announced = not isinstance(env_id, str) or self._snapshot().find(env_id)
-        return self[env_id] if is_announced else of_module(env_id) or self[env_id]
+        if isinstance(env_id, str) and not self._catalogue.matching(env_id) and ENTRY_POINT.fullmatch(env_id):
+            module, _, name = env_id.partition(":")
+            top = module.partition(".")[0]
+            if top in sys.modules or importlib.util.find_spec(top):
+                return Registration("local", EnvSpec(name, env_id))
+        return self[env_id]
 
     def __contains__(self, env_id: object) -> bool:  # Mapping's would look for the nearest ids
-        return isinstance(env_id, str) and len(self._snapshot().find(env_id)) == 1
+        return isinstance(env_id, str) and len(self._catalogue.matching(env_id)) == 1
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._snapshot().entries)
+        return iter(self._catalogue)
 
     def __len__(self) -> int:
-        return len(self._snapshot().entries)
-
-    def items(self) -> ItemsView[str, Registration]:
-        return self._snapshot().entries.items()
-
-    def values(self) -> ValuesView[Registration]:
-        return self._snapshot().entries.values()
+        return len(self._catalogue)
 
     def make(self, env_id: str, **options: object) -> tuple[Environment, PyTree]:
         """Makes an environment: an installed one, or one of yours.
 
         Args:
           env_id: `"CartPole-v1"`, or `"distribution:id"` where several distributions announce one id; or
-            `"my_module:MyEnv"`, a subclass of `Environment`, or a function that is annotated to return one.
+            `"my_module:MyEnv"`, a subclass of `Environment` or a function that returns one.
           **options: the environment's constructor options (its static fields: grid size, action set, ...).
 
         Returns:
@@ -154,15 +213,13 @@ class Registry(Mapping[str, Registration]):
         source: str = "",
         family: str = "",
     ) -> None:
-        """Adds an environment to this process without a plugin, in a notebook, say, as `"local:id"`.
+        """Adds an environment to this process without a plugin, for example in a notebook, as `"local:id"`.
 
             envcore.register("Walk-v0", Walk)
             envcore.register("LongWalk-v0", Walk, kwargs={"length": 100}, summary="Walk to the end of a long line.")
             envcore.register("Run-v0", "my_module:Run")
 
-        A class or function that is given itself need not be importable: it may be a notebook's, or local to a function.
-        Registering it again under its id replaces what was there, if its name and module are the same, as when a
-        notebook's cell is run again. A string may only be repeated with the same fields.
+        You can register a class or function again under its id, as when a notebook's cell is run again.
 
         Args:
           id: as in `EnvSpec`.
@@ -171,32 +228,52 @@ class Registry(Mapping[str, Registration]):
           kwargs: as in `EnvSpec`; so are `summary`, `source` and `family`.
 
         Raises:
-          InvalidArgumentError: an argument is malformed, or the id is taken.
+          InvalidArgumentError: an argument is malformed, or the id belongs to another class or function.
         """
         factory = None
         if not isinstance(entry_point, str):
-            if not is_factory(entry_point):
-                is_class = isinstance(entry_point, type)
-                got = f"the class {entry_point.__name__}" if is_class else f"an object of {type(entry_point).__name__}"
+            if not _is_factory(entry_point):
                 raise InvalidArgumentError(
                     "register takes a subclass of envcore.Environment, a function that returns an environment, or a "
-                    f"string 'package.module:Class', got {got}"
+                    f"string 'package.module:Class', got {entry_point!r}"
                 )
             factory, entry_point = entry_point, entry_point_of(entry_point)
         spec = EnvSpec(id, entry_point, {} if kwargs is None else kwargs, summary, source, family)
-        row = Registration(_LOCAL, spec, factory)
-        with self._register_lock:
-            _check_clash(row, self._local.get(row.spec.id))
-            self._local[row.spec.id] = row
-            self._catalogue = None
+        known = self._local.get(id)
+        if known and known.spec.entry_point != entry_point:
+            raise InvalidArgumentError(
+                f"{id!r} is registered already, as {known.spec.entry_point!r}: choose another id"
+            )
+        self._local = {**self._local, id: Registration("local", spec, factory)}
 
-    def _snapshot(self) -> Catalogue:
-        plugins = self.plugins
-        with self._register_lock:
-            if self._catalogue is None:
-                announced = (Registration(plugin.distribution, spec) for plugin in plugins for spec in plugin.specs)
-                self._catalogue = Catalogue([*announced, *self._local.values()])
-            return self._catalogue
+    @property
+    def _catalogue(self) -> Catalogue[Registration]:
+        plugins, local = self.plugins, self._local
+        if self._cached is None or self._cached[0] is not local:
+            announced = [
+                Registration(plugin.distribution, spec)
+                for plugin in plugins
+                for spec in plugin.specs
+                if isinstance(spec, EnvSpec)
+            ]
+            self._cached = local, Catalogue([*announced, *local.values()])
+        return self._cached[1]
+
+
+def _warn_of_problems(plugins: tuple[PluginRecord, ...]) -> None:
+    unmatched, problems = disabled_names(), list[str]()
+    for plugin in plugins:
+        unmatched -= {plugin.distribution, plugin.name}
+        if plugin.status == "broken":
+            problems.append(
+                f"plugin {plugin.distribution} {plugin.version} is left out: {plugin.error}. Fix or uninstall it, or "
+                f"set ENVCORE_DISABLE_PLUGINS={plugin.distribution}. ENVCORE_STRICT_PLUGINS=1 shows the traceback."
+            )
+    problems += [
+        f"ENVCORE_DISABLE_PLUGINS names {name!r}, but no such plugin is installed" for name in sorted(unmatched)
+    ]
+    for problem in problems:
+        warnings.warn(problem, PluginWarning, stacklevel=_stacklevel_outside())
 
 
 def _stacklevel_outside() -> int:
@@ -207,22 +284,19 @@ def _stacklevel_outside() -> int:
     return level
 
 
-def _check_clash(new: Registration, known: Registration | None) -> None:
-    """Raises `InvalidArgumentError` unless a registration may replace the one with the same id."""
-    if known is None or new == known or (new.factory is not None and new.definition == known.definition):
-        return
-    message = f"{new.spec.id!r} is registered already, as {known.definition!r}"
-    if new.definition == known.definition:
-        names = [field.name for field in dataclasses.fields(EnvSpec)]
-        other = [name for name in names if getattr(new.spec, name) != getattr(known.spec, name)]
-        message += f" with another {' and '.join(other)}" if other else ", without the class or function itself"
-    raise InvalidArgumentError(f"{message}: choose another id")
+def _is_factory(value: object) -> bool:
+    """Whether the value can make environments: a subclass of `Environment`, or a function."""
+    if not isinstance(value, type):
+        return inspect.isfunction(value)
+    from envcore.environment import Environment
+
+    return issubclass(value, Environment)
 
 
 def entry_point_of(factory: Callable[..., object]) -> str:
-    """What an `EnvSpec` says of a class or function that nothing has to import: `"__main__:Walk"`."""
-    names = [*(factory.__module__ or "__main__").split("."), factory.__name__]
-    *module, name = (re.sub(r"\W|^(?=\d)", "_", each) or "_" for each in names)
+    """What an `EnvSpec` says of a class or function that was given itself: `"__main__:Walk"`."""
+    names = [*factory.__module__.split("."), factory.__name__]
+    *module, name = (re.sub(r"\W|^(?=\d)", "_", each) for each in names)
     return f"{'.'.join(module)}:{name}"
 
 

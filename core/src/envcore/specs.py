@@ -1,24 +1,21 @@
-"""What a plugin announces, as strings, so that nothing has to be imported. No JAX."""
+"""What a plugin announces, as strings, so that listing it imports nothing. No JAX."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
 from collections.abc import Hashable, Mapping
-from types import MappingProxyType
-from typing import ClassVar, final
+from typing import ClassVar
 
 from envcore.errors import InvalidArgumentError
 
 ENTRY_POINT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
-"""What an entry point reads like: `"package.module:object"`."""
+"""The form of an entry point: `"package.module:object"`."""
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+/-]*")
 _NAME = re.compile(r"[a-z][a-z0-9]*([_-][a-z0-9]+)*")
-_LONGEST = 1_000  # characters of a string
 
 
-@final
 @dataclasses.dataclass(frozen=True)
 class EnvSpec:
     """An environment that a plugin announces.
@@ -34,9 +31,10 @@ class EnvSpec:
         in one line. Empty for an environment that belongs to no family.
 
     Raises:
-      InvalidArgumentError: a field is not of its type, a string is longer than 1,000 characters, or `id`, `entry_point`
-        or `family` is malformed.
+      InvalidArgumentError: a field has the wrong type, or `id`, `entry_point` or `family` is malformed.
     """
+
+    kind: ClassVar[str] = "environment"
 
     id: str
     entry_point: str
@@ -56,16 +54,15 @@ class EnvSpec:
             problem = f"family of {self.id!r} must be the part of its id before a '/', got {self.family!r}"
         elif not isinstance(self.kwargs, Mapping) or not all(isinstance(key, str) for key in self.kwargs):
             problem = f"kwargs of {self.id!r} must map option names to values, got {self.kwargs!r}"
-        else:
-            for name, value in self.kwargs.items():
-                if not is_hashable(value):
-                    problem = f"kwargs[{name!r}] of {self.id!r} must be hashable, such as a tuple, got {value!r}"
+        elif wrong := [value for value in self.kwargs.values() if not is_hashable(value)]:
+            problem = f"kwargs of {self.id!r} must be hashable, such as a tuple, got {wrong[0]!r}"
         if problem:
             raise InvalidArgumentError(f"EnvSpec.{problem}")
-        object.__setattr__(self, "kwargs", MappingProxyType(dict(self.kwargs)))
 
-    def __reduce__(self) -> tuple[object, ...]:  # a mappingproxy cannot be pickled
-        return EnvSpec, (self.id, self.entry_point, dict(self.kwargs), self.summary, self.source, self.family)
+    @property
+    def name(self) -> str:
+        """The id, which is the name of an environment."""
+        return self.id
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,8 +75,7 @@ class NamedSpec:
       entry_point: `"package.module:object"`, imported only when it is used.
 
     Raises:
-      InvalidArgumentError: a field is not a string of at most 1,000 characters, or `name` or `entry_point` is
-        malformed.
+      InvalidArgumentError: a field is not a string, or `name` or `entry_point` is malformed.
     """
 
     kind: ClassVar[str]
@@ -90,19 +86,15 @@ class NamedSpec:
 
     def __post_init__(self) -> None:
         _check_strings(self, "name", "summary", "entry_point")
+        problem = None
         if not _NAME.fullmatch(self.name):
-            raise InvalidArgumentError(
-                f"{type(self).__name__}.name {self.name!r} must start with a letter and hold only words of a-z and "
-                "0-9, joined by - or _"
-            )
-        if not ENTRY_POINT.fullmatch(self.entry_point):
-            raise InvalidArgumentError(
-                f"{type(self).__name__}.entry_point of {self.name!r} must read 'package.module:object', "
-                f"got {self.entry_point!r}"
-            )
+            problem = f"name {self.name!r} must be words of a-z and 0-9, joined by - or _"
+        elif not ENTRY_POINT.fullmatch(self.entry_point):
+            problem = f"entry_point of {self.name!r} must read 'package.module:object', got {self.entry_point!r}"
+        if problem:
+            raise InvalidArgumentError(f"{type(self).__name__}.{problem}")
 
 
-@final
 @dataclasses.dataclass(frozen=True)
 class CommandSpec(NamedSpec):
     """A command that a plugin adds to `envcore`, the command line of the distribution envcore-cli.
@@ -114,7 +106,6 @@ class CommandSpec(NamedSpec):
     kind = "command"
 
 
-@final
 @dataclasses.dataclass(frozen=True)
 class PolicySpec(NamedSpec):
     """A policy that plays under a name, for example with `--policy trained`.
@@ -126,7 +117,6 @@ class PolicySpec(NamedSpec):
     kind = "policy"
 
 
-@final
 @dataclasses.dataclass(frozen=True)
 class AlgorithmSpec(NamedSpec):
     """An algorithm that trains agents, for example with `envcore train ppo`, of the distribution envcore-baselines.
@@ -143,10 +133,6 @@ def _check_strings(spec: object, *names: str) -> None:
         value = getattr(spec, name)
         if not isinstance(value, str):
             raise InvalidArgumentError(f"{type(spec).__name__}.{name} must be a string, got {value!r}")
-        if len(value) > _LONGEST:
-            raise InvalidArgumentError(
-                f"{type(spec).__name__}.{name} must have at most {_LONGEST:,} characters, got {len(value):,}"
-            )
 
 
 def is_hashable(value: object) -> bool:

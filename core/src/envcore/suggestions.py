@@ -1,99 +1,116 @@
-"""What to say of a name that is not found: what resembles it, what to install, which plugins are left out.
+"""What to say of a name that is not found: similar names, what to install, which plugins are left out.
 
-`index.json`, which is read only then, maps what may not be installed, a distribution or an extra of one, to lists of
-names: its `environments`, its `families` (whose members' ids begin with the family and a "/"), its `commands` and its
-`policies`.
+Imports nothing heavy, because packages without their extras import it to say what is missing.
 """
 
 from __future__ import annotations
 
-import importlib.resources
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from packaging.utils import canonicalize_name
+if TYPE_CHECKING:
+    from envcore.plugins import PluginRecord
 
-from envcore.catalogue import Catalogue
-from envcore.installing import how_to_install
-from envcore.plugins import AUTOLOAD_OFF, PluginRecord, announcing_nothing
-from envcore.specs import ENTRY_POINT
-from envcore.spelling import nearest
-from envcore.text import printable
+CORE = "envcore"
+"""The name of the core's distribution."""
+
+_IS_RELEASED = False
+"""Whether envcore is on the package index. Until then, another project has the name there."""
+
+_SUITES = {"classic-control": ("-v0", "-v1"), "bsuite": ("-bsuite",), "minatar": ("-MinAtar",), "misc": ("-misc",)}
+"""What the ids of each suite end with."""
+
+_BRIDGED = (
+    *("brax", "craftax", "gymnax", "jaxtari", "jumanji", "kinetix", "navix", "pgx", "playground", "popgym-arcade"),
+    "xminigrid",
+)
+"""The extras of envcore-bridges. Ids of their environments begin with these names, with "_" in place of "-"."""
 
 
-def unknown_environment(env_id: str, catalogue: Catalogue, plugins: Sequence[PluginRecord]) -> str:
+def nearest(typed: str, names: Iterable[str]) -> list[str]:
+    """Up to three names that are spelt like this one, the most similar first."""
+    originals = {each.lower(): each for each in names}
+    return [originals[each] for each in difflib.get_close_matches(typed.lower(), originals)]
+
+
+def hint(typed: str, names: Iterable[str]) -> str:
+    """The sentence " Did you mean 'learning_rate'?" for "learning_rat" or "lr"; empty where no name is like it."""
+    names = list(names)
+    meant = [name for name in names if _is_short(typed.lower(), name)][:3] or nearest(typed, names)
+    return f" Did you mean {' or '.join(map(repr, meant))}?" if meant else ""
+
+
+def _is_short(typed: str, name: str) -> bool:
+    """Whether it abbreviates a name by its words' initials or beginnings: "lr" or "ent_coef"."""
+    words, parts = name.lower().split("_"), typed.split("_")
+    if len(typed) > 1 and typed == "".join(word[:1] for word in words):
+        return True
+    return len(parts) == len(words) and all(
+        len(part) > 1 and word.startswith(part) for word, part in zip(words, parts, strict=True)
+    )
+
+
+def unknown_param(owner: str, name: object, known: Iterable[str]) -> str:
+    """The message for a param that an environment, or a class of params, does not have."""
+    known = list(known)
+    return f"{owner} has no param {name!r}; its params: {', '.join(known)}.{hint(str(name), known)}"
+
+
+def how_to_install(requirement: str) -> str:
+    """A command that installs a distribution, also with an extra, such as "envcore-bsuite[analysis]".
+
+    Before the first release, it is one for a clone of the repository, if the distribution is ours.
+    """
+    name, bracket, extra = requirement.partition("[")
+    suite = name.removeprefix("envcore-")
+    if not _IS_RELEASED and name == CORE:
+        suites = " ".join(f"./packages/{each}" for each in sorted(_SUITES))
+        return f"pip install ./core {suites} in a clone of envcore"
+    before, after = "pip install ", ""
+    if not _IS_RELEASED and suite != name:
+        requirement = f"./{'packages' if suite in _SUITES else 'plugins'}/{suite}{bracket}{extra}"
+        before, after = "pip install ./core ", " in a clone of envcore"
+    return before + (repr(requirement) if bracket else requirement) + after
+
+
+def unknown_environment(env_id: str, ids: Mapping[str, Any], plugins: Sequence[PluginRecord]) -> str:
     """The message for an id that `make` does not find."""
-    qualifier, _, name = env_id.rpartition(":")
-    near = [each.qualified_id for each in catalogue.find(name)] or nearest(name, catalogue.ids)
-    meant = [f"Did you mean {' or '.join(map(repr, near))}?"] if near else []
-    if any(plugin.error == AUTOLOAD_OFF for plugin in plugins):
-        first = f"{AUTOLOAD_OFF}, so no plugin is loaded; unset it to load them: no registered environment is called"
-        return printable(" ".join([f"{first} {env_id!r}.", *meant]))
-    installed = {plugin.distribution for plugin in plugins if plugin.status != "unreadable"}
-    to_install = list(_to_install(qualifier, name, installed, catalogue))
-    if not (to_install or installed or catalogue.ids):
-        to_install = [f"No environments are installed at all: {how_to_install('envcore[all]')}."]
-    last = "`list(envcore.registry)`, or `envcore list` of envcore-cli, shows what is installed."
-    first = f"no installed environment is called {env_id!r}"
+    from envcore.plugins import announcing_nothing
+    from envcore.specs import ENTRY_POINT
+
+    module, _, name = env_id.rpartition(":")
+    elsewhere = [each for each in ids if each.rpartition(":")[2] == name]
+    meant = [*map(repr, nearest(name, ids))]
+    first = f"there is no environment {env_id!r}."
     if ENTRY_POINT.fullmatch(env_id):
-        first += f", nor is there a module {qualifier!r} to import {name} from"
-    asked = list(_to_ask(name, catalogue))
-    # A suite of the user's own may be installed and not announced; a typing mistake has another cause.
-    unannounced = [] if meant or to_install or asked else announcing_nothing()
-    parts = [f"{first}.", *meant, *to_install, *asked, *left_out(plugins), *unannounced, last]
-    return printable(" ".join(parts))
+        first = f"there is no environment {env_id!r}, and no module {module!r} to import {name} from."
+    parts = [first]
+    if elsewhere or meant:
+        parts.append(f"Did you mean {' or '.join([*map(repr, elsewhere)] or meant)}?")
+    missing = list(_missing(name, ids, {plugin.distribution for plugin in plugins}))
+    parts += [f"{each} has environments with such ids: {how_to_install(each)}." for each in missing]
+    if not (plugins or ids or missing):
+        parts.append(f"No environments are installed at all: {how_to_install('envcore[all]')}.")
+    parts += left_out(plugins)
+    if len(parts) == 1:  # perhaps the user's own suite is installed and not announced
+        parts += announcing_nothing()
+    return " ".join([*parts, "`list(envcore.registry)`, or `envcore list` of envcore-cli, shows what is installed."])
 
 
 def left_out(plugins: Iterable[PluginRecord]) -> Iterator[str]:
     """A sentence on each plugin that is not loaded."""
     for plugin in plugins:
         if plugin.status != "loaded":
-            kind = "Distribution" if plugin.status == "unreadable" else "Plugin"
-            yield f"{kind} {plugin.distribution} is {plugin.status}: {plugin.error}."
+            yield f"Plugin {plugin.distribution} is {plugin.status}: {plugin.error}."
 
 
-def offered(kind: Literal["environments", "families", "commands", "policies"]) -> dict[str, str]:
-    """The names of one kind in `index.json`, each with what to install for it."""
-    text = importlib.resources.files("envcore").joinpath("index.json").read_text(encoding="utf-8")
-    return {name: requirement for requirement, names in json.loads(text).items() for name in names.get(kind, ())}
-
-
-def _to_ask(name: str, catalogue: Catalogue) -> Iterator[str]:
-    """The call that says why a bridge does not announce an environment of its library's.
-
-    Its rows are those of `envcore_bridges.libraries.library_specs`.
-    """
-    library, _, theirs = name.partition("/")
-    members = (env_id for env_id in catalogue.ids if theirs and env_id.startswith(f"{library}/"))
-    for spec in (each.spec for env_id in members for each in catalogue.find(env_id)):
-        source = spec.kwargs.get("source")
-        if spec.family == library and source in (spec.id, spec.id.partition("/")[2]):
-            asked = f"{spec.entry_point.replace(':', '.')}({(name if source == spec.id else theirs)!r})"
-            yield f"If it is one of {library}'s, {asked} says why envcore leaves it out."
-            return
-
-
-def _to_install(qualifier: str, name: str, installed: set[str], catalogue: Catalogue) -> Iterator[str]:
-    """What has an environment of this name, or of one that is nearer than any installed one's."""
-    families = {f"{family}/...": requirement for family, requirement in offered("families").items()}
-    announced = {f"{prefix}/..." for env_id in catalogue.ids for prefix in _prefixes(env_id)}
-    offers: dict[str, str] = {}
-    for each, requirement in (offered("environments") | families).items():
-        distribution, _, extra = requirement.partition("[")
-        # A bridge announces the libraries that are installed; of the others, an extra is missing.
-        is_there = each in announced if extra else distribution in installed
-        if not is_there and canonicalize_name(qualifier) in ("", distribution):
-            offers[each] = requirement
-    meant = [each for prefix in _prefixes(name) if (each := f"{prefix}/...") in offers]
-    near = meant or nearest(name, [*offers, *([] if qualifier else catalogue.ids)])
-    best = next(iter(near), "")
-    if best in offers:
-        requirement = offers[best]
-        yield f"{requirement} has {best!r}: {how_to_install(requirement)}."
-
-
-def _prefixes(env_id: str) -> Iterator[str]:
-    """What may be the family of an id: "bsuite/catch" and "bsuite" of "bsuite/catch/0"."""
-    parts = env_id.split("/")
-    return ("/".join(parts[:number]) for number in range(len(parts) - 1, 0, -1))
+def _missing(name: str, ids: Iterable[str], installed: set[str]) -> Iterator[str]:
+    """What to install for an id, by its suffix or its prefix."""
+    library, slash, _ = name.partition("/")
+    extra = library.replace("_", "-")
+    if slash and extra in _BRIDGED and not any(each.startswith(f"{library}/") for each in ids):
+        yield f"envcore-bridges[{extra}]"
+    for suite, suffixes in _SUITES.items():
+        if f"envcore-{suite}" not in installed and (name.endswith(suffixes) or library == suite):
+            yield f"envcore-{suite}"

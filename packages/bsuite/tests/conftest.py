@@ -12,7 +12,7 @@ from envcore_bsuite.plugin import envcore_commands
 def plugins() -> tuple[PluginRecord, ...]:
     """The suite is installed, but only its commands: they need no environment from the catalogue."""
     commands = tuple(envcore_commands())
-    return (PluginRecord("envcore-bsuite", "0", "bsuite", "envcore_bsuite.plugin", "loaded", (), "", commands),)
+    return (PluginRecord("envcore-bsuite", "0", "bsuite", "envcore_bsuite.plugin", "loaded", commands),)
 
 
 @pytest.fixture(scope="module")

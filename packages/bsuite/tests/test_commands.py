@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from envcore.installing import how_to_install
+from envcore.suggestions import how_to_install
 from envcore_bsuite.analysis import load_results, score
 from PIL import Image
 

@@ -145,7 +145,7 @@ def test_options_win_over_the_settings() -> None:
 @pytest.mark.parametrize(
     ("env_id", "kwargs", "error"),
     [
-        ("bsuite/catch_noise/0", {"seed": 1}, "unexpected keyword argument 'seed'; its options: noise_scale"),
+        ("bsuite/catch_noise/0", {"seed": 1}, "has no option 'seed'; its options: noise_scale"),
         ("bsuite/deep_sea/0", {"size": 0}, "size must be at least 1"),
     ],
 )

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from envcore.installing import how_to_install
+from envcore.suggestions import how_to_install
 
 MODULES = {
     "brax": ("brax", "brax"),

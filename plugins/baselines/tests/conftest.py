@@ -12,8 +12,8 @@ from envcore_baselines.plugin import envcore_algorithms, envcore_commands, envco
 @pytest.fixture
 def plugins() -> tuple[PluginRecord, ...]:
     """The baselines are installed."""
-    rows = tuple(envcore_commands()), tuple(envcore_policies()), tuple(envcore_algorithms())
-    return (PluginRecord("envcore-baselines", "0", "baselines", "envcore_baselines.plugin", "loaded", (), "", *rows),)
+    specs = (*envcore_commands(), *envcore_policies(), *envcore_algorithms())
+    return (PluginRecord("envcore-baselines", "0", "baselines", "envcore_baselines.plugin", "loaded", specs),)
 
 
 @pytest.fixture(autouse=True)

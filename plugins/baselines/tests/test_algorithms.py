@@ -60,8 +60,8 @@ def test_an_unknown_name() -> None:
 
 def test_only_the_algorithms_of_this_package_have_tuned_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     theirs = AlgorithmSpec("ppo", "Theirs.", "envcore_baselines.ppo:PPO")
-    ours = PluginRecord("envcore-baselines", "0", "", "", "loaded", algorithms=tuple(envcore_algorithms()))
-    records = PluginRecord("a-suite", "1.0", "", "", "loaded", algorithms=(theirs,)), ours
+    ours = PluginRecord("envcore-baselines", "0", "", "", "loaded", tuple(envcore_algorithms()))
+    records = PluginRecord("a-suite", "1.0", "", "", "loaded", (theirs,)), ours
     monkeypatch.setattr("envcore.registration.discover", lambda: records)
     monkeypatch.setattr(registry, "__dict__", vars(Registry()))
     with pytest.raises(ConfigError, match="use 'a-suite:ppo' or 'envcore-baselines:ppo'"):

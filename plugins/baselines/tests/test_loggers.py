@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from envcore.errors import EnvcoreError, FileError, InvalidArgumentError
-from envcore.installing import how_to_install
+from envcore.suggestions import how_to_install
 from envcore_baselines.curve import Point
 from envcore_baselines.loggers import JsonLines, TensorBoard, WeightsAndBiases, scalars
 

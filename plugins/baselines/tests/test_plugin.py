@@ -13,12 +13,10 @@ from envcore_baselines.plugin import envcore_algorithms, envcore_commands, envco
 
 def test_the_installed_baselines_are_announced() -> None:
     (found,) = [each for each in envcore.registry.plugins if each.distribution == "envcore-baselines"]
-    assert (found.status, found.specs) == ("loaded", ())
-    assert [command.name for command in found.commands] == ["train", "evaluate"]
-    assert found.commands == tuple(envcore_commands())
-    assert [each.name for each in found.algorithms] == ["ppo", "ppo_rnn", "es", "dqn", "pqn", "sac", "bootstrapped_dqn"]
-    assert found.algorithms == tuple(envcore_algorithms())
-    assert found.policies == tuple(envcore_policies())
+    assert found.specs == (*envcore_commands(), *envcore_policies(), *envcore_algorithms())
+    assert [spec.name for spec in found.specs if spec.kind == "command"] == ["train", "evaluate"]
+    algorithms = [spec.name for spec in found.specs if spec.kind == "algorithm"]
+    assert algorithms == ["ppo", "ppo_rnn", "es", "dqn", "pqn", "sac", "bootstrapped_dqn"]
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,6 @@ from envcore_baselines.ppo import PPO, PPOConfig
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, METRICS_CSV, Run, Training
 from envcore_runs import checkpoint
 from envcore_runs.run_folder import RUN as RUN_JSON
-from guessing import Guess
-from own_network import Linear
 from toy import Counter, Spring
 
 RUN = Run("ppo", "Counter-v0", {"goal": 3}, {"bonus": 0.5}, {"num_envs": 4, "hidden": (8,)}, 7, 2)
@@ -133,22 +131,6 @@ class TestRun:
             swept.learner(env, params),
         ]
         assert len({id(each) for each in (learner, *others)}) == 8
-
-    def test_what_users_write_is_traced_anew(self) -> None:
-        """It may have changed, and nothing would show it."""
-        env, params = envcore.make("CartPole-v1")
-        run = dataclasses.replace(RUN, env_id="CartPole-v1", options={}, params={})
-        guesses = dataclasses.replace(run, config={})
-        drawn = RandomizeParams(env, lambda key, params: params)
-        for first, second in (
-            [run.learner(Counter(), Counter().default_params) for _ in range(2)],
-            [run.learner(FlattenObservation(Counter()), Counter().default_params) for _ in range(2)],
-            [run.learner(drawn, params) for _ in range(2)],
-            [run.learner(env, params, network=Linear) for _ in range(2)],
-            [guesses.learner(env, params, Guess) for _ in range(2)],
-        ):
-            assert type(first) is type(second)
-            assert first is not second
 
     def test_a_setting_that_is_gone(self) -> None:
         with pytest.raises(ConfigError, match=r"run\.json: there is no setting 'klip'"):

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import envcore_bridges
 import pytest
-from envcore.installing import how_to_install
 from envcore.specs import EnvSpec
+from envcore.suggestions import how_to_install
 from envcore_bridges import libraries, plugin
 from envcore_bridges.libraries import LIBRARIES, Library, library_specs
 

@@ -15,8 +15,6 @@ import pytest
 import toy
 from envcore import registry
 from envcore.errors import EnvcoreError
-from envcore.plugins import PluginRecord
-from envcore.registration import Registry
 from envcore_runs.measured_rollout import MeasuredRollout
 from envcore_runs.pace import Pace
 
@@ -150,31 +148,6 @@ def test_rollout_with_a_custom_policy(run: Run, tmp_path: Path, monkeypatch: pyt
     assert "has no attribute 'f'" in run(*args, "rollout_agent:f")[2]
 
 
-HOSTILE = "\x1b]0;renamed\x07\x9b2J\u202e \r\n[red]words"
-
-
-def test_text_of_plugins_cannot_control_the_terminal(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    record = PluginRecord(f"evil{HOSTILE}", HOSTILE, "main", HOSTILE, "broken", (), HOSTILE)
-    monkeypatch.setattr("envcore.registration.discover", lambda *_: (record,))
-    monkeypatch.setattr(registry, "__dict__", vars(Registry()))
-    monkeypatch.setattr(toy.Counter, "action_names", ("wait", HOSTILE))
-    monkeypatch.setattr(toy.Counter, "__doc__", f"First line.\n\n{HOSTILE}")
-
-    def refuse() -> None:
-        raise ValueError(HOSTILE)
-
-    monkeypatch.setattr(toy, "refuse", refuse, raising=False)
-    registry.register("Evil-v0", "toy:Counter", summary=HOSTILE, source=HOSTILE)
-    registry.register("Fails-v0", "toy:refuse")
-    for args in (("list",), ("plugins",), ("info", "Evil-v0"), ("info", "Fails-v0"), ("info", "Eviler-v0")):
-        code, out, err = run(*args)
-        assert code == (1 if args[-1] in ("Fails-v0", "Eviler-v0") else 0)
-        assert r"\x1b]0;renamed\x07\x9b2J\u202e" in out + err, args
-        assert set(out + err) & set(HOSTILE) <= set(" \n[]redworsnam0;2J"), args
-
-
 def test_an_empty_path_is_an_error(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     code, out, err = run("rollout", "Counter-v0", "--gif", "")
@@ -209,7 +182,7 @@ def test_an_empty_path_is_an_error(run: Run, tmp_path: Path, monkeypatch: pytest
             for command in ("info", "rollout")
             for value, message in (("nan", "be finite, got nan"), ("1e300", "fit into float32, got 1e+300"))
         ),
-        (("info", "Counter-v0", "--option", "size=1"), "got an unexpected keyword argument 'size'; its options: goal"),
+        (("info", "Counter-v0", "--option", "size=1"), "has no option 'size'; its options: goal"),
         (("info", "Counter-v0", "--option", "bonus=1"), "or --set bonus=... on the command line"),
         (("info", "Counter-v0", "--option", "goal=[1]"), "must be hashable"),
         (("info", "Counter-v0", "--option", "goal=many"), "Counter-v0 does not work with --option goal='many': "),

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from envcore import registry
-from envcore.installing import how_to_install
 from envcore.plugins import PluginRecord
 from envcore.specs import AlgorithmSpec, CommandSpec, EnvSpec, PolicySpec
+from envcore.suggestions import how_to_install
 from envcore_cli.catalogue import _in_parts, _lines
 from rich.cells import cell_len
 from terminal import Terminal
@@ -115,7 +115,6 @@ def test_plugins_without_any(run: Run) -> None:
     "plugins",
     [
         (
-            PluginRecord("changing-suite", "1.0", "main", "suite", "loaded", side_effects=("the working directory",)),
             PluginRecord("broken-suite", "2.0", "main", "broken_suite", "broken", (), "ValueError: no rows today"),
             PluginRecord(
                 "a-suite",
@@ -123,22 +122,23 @@ def test_plugins_without_any(run: Run) -> None:
                 "main",
                 "a",
                 "loaded",
-                (EnvSpec("A-v0", "a:A"),),
-                commands=(CommandSpec("walk", "", "a:walk"), CommandSpec("run", "", "a:run")),
-                policies=(PolicySpec("slow", "", "a:slow"),),
-                algorithms=(AlgorithmSpec("learn", "", "a:Learn"),),
+                (
+                    EnvSpec("A-v0", "a:A"),
+                    CommandSpec("walk", "", "a:walk"),
+                    CommandSpec("run", "", "a:run"),
+                    PolicySpec("slow", "", "a:slow"),
+                    AlgorithmSpec("learn", "", "a:Learn"),
+                ),
             ),
         )
     ],
 )
-def test_plugins_with_what_they_announce_errors_and_side_effects(run: Run) -> None:
+def test_plugins_with_what_they_announce_and_their_errors(run: Run) -> None:
     assert [" ".join(line.split()) for line in run("plugins")[1].splitlines()] == [
         "distribution version status announces",
-        "changing-suite 1.0 loaded",
         "broken-suite 2.0 broken",
         "a-suite 3.0 loaded 1 environment; commands run, walk; policies slow; algorithms learn",
-        "changing-suite (suite): it changes the working directory",
         "broken-suite (broken_suite): ValueError: no rows today",
     ]
-    assert run("--version")[1].splitlines()[1:] == ["changing-suite 1.0", "broken-suite 2.0", "a-suite 3.0"]
+    assert run("--version")[1].splitlines()[1:] == ["broken-suite 2.0", "a-suite 3.0"]
     assert "broken-suite is broken. ValueError: no rows today" in run("list")[1]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import jax
 import pytest
-from envcore.installing import how_to_install
+from envcore.suggestions import how_to_install
 from toy import Counter
 
 if TYPE_CHECKING:

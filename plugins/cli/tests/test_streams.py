@@ -136,7 +136,7 @@ def test_characters_that_the_terminal_cannot_encode_are_escaped():
 
 def test_other_system_errors_are_one_line():
     for raised, message in (
-        ("PermissionError(13, 'Permission denied', '/secret\\x1b')", r"/secret\x1b: Permission denied."),
+        ("PermissionError(13, 'Permission denied', '/secret')", "/secret: Permission denied."),
         ("OSError('odd')", "odd."),
         ("MemoryError", "there is not enough memory."),
     ):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import envcore
 import jax
 import pytest
-from envcore import announced
 from envcore.specs import PolicySpec
 from envcore_example.policies import windy
 
 
 def test_it_is_announced() -> None:
-    found = announced.find(PolicySpec, "envcore-example:windy", envcore.EnvcoreError)
+    found = envcore.registry.announced(PolicySpec).find("envcore-example:windy", envcore.EnvcoreError)
     assert found is not None
     assert found.load(envcore.EnvcoreError) is windy
 

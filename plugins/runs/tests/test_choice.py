@@ -89,7 +89,7 @@ def test_an_environment_of_the_working_directory(tmp_path: Path, monkeypatch: py
     assert (choice.title, choice.found.spec.id) == ("envs_of_the_user:Mine", "Mine")
     env, params = choice.make()
     assert (env, float(params.bonus)) == (toy.Counter(goal=4), 2.0)
-    with pytest.raises(UnknownEnvironmentError, match="nor is there a module 'no_envs' to import Mine from"):
+    with pytest.raises(UnknownEnvironmentError, match="no module 'no_envs' to import Mine from"):
         choose("no_envs:Mine")
     with pytest.raises(UnknownEnvironmentError, match="an environment's id is a string"):
         choose(3)  # pyright: ignore[reportArgumentType]

@@ -46,7 +46,7 @@ ENV = toy.Counter()
             {"policy": "no_module:f"},
             "policy no_module:f cannot be imported: ModuleNotFoundError: No module named 'no_module'",
         ),
-        ({"options": {"goals": 1}}, "Counter-v0 got an unexpected keyword argument 'goals'; its options: goal."),
+        ({"options": {"goals": 1}}, "Counter-v0 has no option 'goals'; its options: goal."),
     ],
 )
 def test_invalid_arguments(

@@ -12,10 +12,10 @@ import jax.numpy as jnp
 import pytest
 from envcore import registry
 from envcore.errors import InvalidArgumentError
-from envcore.installing import how_to_install
 from envcore.plugins import PluginRecord
 from envcore.registration import Registry
 from envcore.specs import PolicySpec
+from envcore.suggestions import how_to_install
 from envcore.wrappers import ActionMaskObservation, Batched
 from envcore_runs.policies import batch_policy, find_player
 from toy import Counter
@@ -75,7 +75,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def record(distribution: str, policies: dict[str, str]) -> PluginRecord:
     specs = tuple(PolicySpec(name, "", target) for name, target in policies.items())
-    return PluginRecord(distribution, "1.0", "main", distribution, "loaded", policies=specs)
+    return PluginRecord(distribution, "1.0", "main", distribution, "loaded", specs)
 
 
 def actions(name: str, count: int) -> list[int]:

@@ -10,4 +10,4 @@ from envcore_testing.plugin import envcore_commands
 def plugins() -> tuple[PluginRecord, ...]:
     """The kit is installed."""
     commands = tuple(envcore_commands())
-    return (PluginRecord("envcore-testing", "0", "testing", "envcore_testing.plugin", "loaded", (), "", commands),)
+    return (PluginRecord("envcore-testing", "0", "testing", "envcore_testing.plugin", "loaded", commands),)

@@ -14,9 +14,9 @@ from envcore_testing.plugin import envcore_commands
 
 def test_the_installed_kit_is_announced() -> None:
     (kit,) = [each for each in envcore.registry.plugins if each.distribution == "envcore-testing"]
-    assert (kit.status, kit.specs) == ("loaded", ())
-    assert [command.name for command in kit.commands] == ["check"]
-    assert kit.commands == tuple(envcore_commands())
+    assert kit.status == "loaded"
+    assert [command.name for command in kit.specs] == ["check"]
+    assert kit.specs == tuple(envcore_commands())
 
 
 @pytest.mark.parametrize(

@@ -10,4 +10,4 @@ from envcore_viewer.plugin import envcore_commands
 def plugins() -> tuple[PluginRecord, ...]:
     """The viewer is installed."""
     commands = tuple(envcore_commands())
-    return (PluginRecord("envcore-viewer", "0", "viewer", "envcore_viewer.plugin", "loaded", (), "", commands),)
+    return (PluginRecord("envcore-viewer", "0", "viewer", "envcore_viewer.plugin", "loaded", commands),)

@@ -87,7 +87,7 @@ class TestGallery:
     @pytest.mark.parametrize(
         ("args", "message"),
         [
-            (("Nowhere-v0", "--out", "g"), "no installed environment is called 'Nowhere-v0'"),
+            (("Nowhere-v0", "--out", "g"), "there is no environment 'Nowhere-v0'"),
             (("Counter-v0", "--out", "file"), "cannot write into file: Not a directory; choose another folder"),
             (("Counter-v0", "--out", "g", "--height", "0"), "--height must be at least 1, got 0"),
             (("Counter-v0", "--out", "g", "--seed", "-1"), "seed must be an integer from 0"),
@@ -153,7 +153,7 @@ class TestGallery:
         assert "bonus=0.3" in text
         code, _, err = run(*args, "Counter-v0", "Deck-v0")
         assert code == 1
-        assert "Deck-v0 got an unexpected keyword argument 'goal'" in err
+        assert "Deck-v0 has no option 'goal'" in err
 
     def test_a_picture_that_cannot_be_written_is_reported_on_its_card(self, run: Run, tmp_path: Path):
         registry.register("Slow-v0", "toy:Slow")
@@ -211,20 +211,6 @@ class TestGallery:
         code, _, err = run("gallery", "--out", str(tmp_path))
         assert code == 1
         assert "no environments are installed: pip install" in err
-
-
-def test_text_of_plugins_cannot_control_a_browser(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hostile = "\x1b]0;renamed\x07\x9b2J\u202e \r\n[red]words"
-
-    def refuse() -> None:
-        raise ValueError(hostile)
-
-    monkeypatch.setattr(toy.Counter, "action_names", ("wait", hostile))
-    monkeypatch.setattr(toy, "refuse", refuse, raising=False)
-    registry.register("Evil-v0", "toy:Counter", summary=hostile)
-    registry.register("Fails-v0", "toy:refuse")
-    _, out, _ = run("gallery", "Evil-v0", "Fails-v0", "--out", str(tmp_path), "--height", "8")
-    assert not {*"\x1b\x07\x9b\u202e"} & set(out + (tmp_path / "index.html").read_text())
 
 
 def test_gallery_says_what_does_not_fit(run: Run, tmp_path: Path):

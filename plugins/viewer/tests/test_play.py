@@ -153,7 +153,7 @@ def counted(count: int) -> CounterState:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("Nowhere-v0",), "no installed environment is called 'Nowhere-v0'"),
+        (("Nowhere-v0",), "there is no environment 'Nowhere-v0'"),
         (("Counter-v0",), "envcore play needs a keyboard: run it in a POSIX terminal"),
         (("Counter-v0", "--fps", "0"), "--fps must be more than 0 and at most 1000, got 0.0"),
         (("Counter-v0", "--seed", "-1"), r"seed must be an integer from 0 to 2**63 - 1, got -1"),

@@ -142,7 +142,7 @@ class TestRender:
         ("args", "message"),
         [
             (("Counter-v0", "--out", "a.gif", "--names", "--height", "20"), "needs a width of 32 pixels for a caption"),
-            (("Nowhere-v0", "--out", "a.gif"), "no installed environment is called 'Nowhere-v0'"),
+            (("Nowhere-v0", "--out", "a.gif"), "there is no environment 'Nowhere-v0'"),
             (("Deck-v0", "--out", "a.gif"), "Deck cannot be rendered: its class Deck has to implement render"),
             (("Counter-v0", "--out", "a.txt"), "the name must end in .gif"),
             (("Counter-v0", "--out", "no/a.gif"), "the folder no does not exist; create it first"),

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from envcore import forks, random, spaces, spelling, trees
+from envcore import forks, random, spaces, suggestions, trees
 from envcore.devices import vary_alike
 from envcore.engine import definition
 from envcore.engine.finite import check_finite
@@ -175,7 +175,7 @@ def with_updates(env: Env, params: PyTree) -> PyTree:
     known = param_names(defaults)
     unknown = sorted(set(params) - set(known), key=str)
     if unknown:
-        raise InvalidParamsError(spelling.unknown_param(env.name, unknown[0], known))
+        raise InvalidParamsError(suggestions.unknown_param(env.name, unknown[0], known))
     return defaults.replace(**params)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 
-from envcore import spelling
+from envcore import suggestions
 from envcore.errors import EnvironmentDefinitionError
 
 _REQUIRED = {
@@ -43,7 +43,7 @@ def missing_method(env: Any, method: str) -> EnvironmentDefinitionError:
     hint = ""
     if theirs := sorted(names & own):
         hint = f" Its {theirs[0]} is the counterpart in other libraries: {difference}."
-    elif similar := spelling.nearest(method, own - _REQUIRED.keys()):
+    elif similar := suggestions.nearest(method, own - _REQUIRED.keys()):
         hint = f" Is its {similar[0]!r} misspelled?"
     return EnvironmentDefinitionError(f"{type(env).__qualname__} must implement {_REQUIRED[method]}.{hint}")
 

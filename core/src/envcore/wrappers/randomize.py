@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
-from envcore import random, spelling, trees
+from envcore import random, suggestions, trees
 from envcore.engine import arguments
 from envcore.environment import Outcome
 from envcore.errors import InvalidParamsError
@@ -172,7 +172,7 @@ def _checked_ranges(env: Any, ranges: Mapping[str, Any]) -> tuple[tuple[str, flo
         raise InvalidParamsError(f"no params of {env.name} are given a range.")
     for name, ends in ranges.items():
         if name not in known:
-            raise InvalidParamsError(spelling.unknown_param(env.name, name, known))
+            raise InvalidParamsError(suggestions.unknown_param(env.name, name, known))
         kind = trees.kind(jnp.result_type(getattr(params, name)))
         if kind not in ("float", "integer"):
             raise InvalidParamsError(f"{env.name}'s param {name!r} is a {kind}, which has no range.")

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from envcore.files import replace
-from envcore.text import printable
 from envcore_runs.records import File
 
 from envcore_bsuite.errors import RunError
@@ -72,7 +71,7 @@ def last_episode(folder: Path, bsuite_id: str) -> int:
         found = list(csv.DictReader(io.StringIO(file.content().decode(), newline=""), strict=True))
         rows = [{name: float(value) for name, value in row.items()} for row in found]
     except (csv.Error, TypeError, ValueError) as error:  # a row may have fewer or more values than there are columns
-        raise file.damaged(f"it is not a table of numbers: {printable(error)}") from error
+        raise file.damaged(f"it is not a table of numbers: {error!s}") from error
     if fault := fault_of(rows) if rows else "no rows":
         raise file.damaged(f"it has {fault}")
     return int(rows[-1]["episode"])

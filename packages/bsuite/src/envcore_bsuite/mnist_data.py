@@ -20,8 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 from envcore import downloads, files
-from envcore.errors import DatasetError, FileError
-from envcore.text import one_line
+from envcore.errors import DatasetError, FileError, one_line
 
 URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 """Where the published files are downloaded from."""

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from envcore.installing import how_to_install
+from envcore.suggestions import how_to_install
 from envcore_bsuite import sweep
 from envcore_bsuite.analysis import load_results, score
 from envcore_bsuite.errors import ResultsError

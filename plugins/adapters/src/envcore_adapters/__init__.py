@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Generator
 
-from envcore.installing import how_to_install
+from envcore.suggestions import how_to_install
 
 
 @contextlib.contextmanager

@@ -9,7 +9,6 @@ import jax
 from envcore import Environment, forks, random, registry, spaces
 from envcore.engine import arguments
 from envcore.errors import InvalidActionError, InvalidArgumentError
-from envcore.text import shown
 
 
 def chosen(env: str | Environment, params: Any, options: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -73,7 +72,7 @@ def optional_seed(seed: Any) -> int | None:
       InvalidArgumentError: it is neither None nor a non-negative integer.
     """
     if seed is not None and not random.is_seed(seed):
-        raise InvalidArgumentError(f"seed must be a non-negative integer or None, got {shown(seed)}.")
+        raise InvalidArgumentError(f"seed must be a non-negative integer or None, got {seed!r}.")
     return None if seed is None else int(seed)
 
 

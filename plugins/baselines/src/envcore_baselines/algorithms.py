@@ -7,10 +7,9 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from envcore import announced, registry, spelling
+from envcore import registry, suggestions
 from envcore.specs import AlgorithmSpec
 from envcore.suggestions import left_out
-from envcore.text import printable
 from envcore_runs import user_modules
 
 from envcore_baselines import networks, settings
@@ -42,14 +41,14 @@ def checked(name: str) -> str:
     Raises:
       ConfigError: there is no such algorithm, or several distributions announce it.
     """
-    if announced.find(AlgorithmSpec, name, ConfigError) is None and not user_modules.is_reference(name):
-        known = list(announced.by_name(AlgorithmSpec))
+    if registry.announced(AlgorithmSpec).find(name, ConfigError) is None and not user_modules.is_reference(name):
+        known = list(registry.announced(AlgorithmSpec))
         parts = [
-            f"there is no algorithm {name!r}.{spelling.hint(name, known)}",
+            f"there is no algorithm {name!r}.{suggestions.hint(name, known)}",
             f"Available: {', '.join(known) or 'none'}.",
             "For your own, pass MODULE:CLASS, as in `import MODULE`.",
         ]
-        raise ConfigError(printable(" ".join([*parts, *left_out(registry.plugins)])))
+        raise ConfigError(" ".join([*parts, *left_out(registry.plugins)]))
     return name
 
 
@@ -144,7 +143,7 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
     options: dict[str, Any] = {"distribution": of_several(env, params)} if takes_distribution else {}
     if network is not None:
         if not networks.takes_network(lambda: kind):
-            rows = announced.by_name(AlgorithmSpec).items()
+            rows = registry.announced(AlgorithmSpec).items()
             known = [name for name, row in rows if networks.takes_network(lambda row=row: row.load(ConfigError))]
             name = algorithm if isinstance(algorithm, str) else kind.__name__
             raise ConfigError(f"{name} takes no network; these algorithms take one: {', '.join(known)}.")
@@ -164,16 +163,11 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
     return made
 
 
-def is_ours(algorithm: Algorithm) -> bool:
-    """Whether an algorithm is one of this package, by its name; raises as `config`."""
-    return bool(_found(algorithm)[1])
-
-
 def _found(algorithm: Algorithm) -> tuple[type[Any], str]:
     """The class of an algorithm, and its table in the files of environments; "" where they cannot have one."""
     if not isinstance(algorithm, str):
         return check_class(algorithm), ""
-    found = announced.find(AlgorithmSpec, checked(algorithm), ConfigError)
+    found = registry.announced(AlgorithmSpec).find(checked(algorithm), ConfigError)
     if found is None:
         return check_class(user_modules.imported("algorithm", algorithm)), ""
     table = found.spec.name if found.distribution == "envcore-baselines" else ""

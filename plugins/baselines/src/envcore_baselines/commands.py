@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from envcore import spelling
+from envcore import suggestions
 from envcore.errors import InvalidArgumentError
-from envcore.installing import how_to_install
+from envcore.suggestions import how_to_install
 from envcore_cli import output
 from envcore_cli.assignments import assignments, choose
 from envcore_cli.errors import CommandError
@@ -173,7 +173,7 @@ def evaluate(
         return
     folder = Path(agents)
     if not folder.is_dir():
-        meant = spelling.hint(agents, trained.names()) or f" Those are {', '.join(trained.names())}."
+        meant = suggestions.hint(agents, trained.names()) or f" Those are {', '.join(trained.names())}."
         raise InvalidArgumentError(
             f"{agents} is neither the folder of a run nor an environment with a trained agent.{meant}"
         )

@@ -74,7 +74,7 @@ def check_update(learner: Any) -> None:
     """
     import jax
     import numpy as np
-    from envcore.text import one_line
+    from envcore.errors import one_line
     from envcore.trees import structure_difference
     from jax.tree_util import keystr, tree_leaves_with_path
 

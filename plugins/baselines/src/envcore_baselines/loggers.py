@@ -19,10 +19,9 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
-from envcore.errors import EnvcoreError, InvalidArgumentError
+from envcore.errors import EnvcoreError, InvalidArgumentError, one_line
 from envcore.files import replace
-from envcore.installing import how_to_install
-from envcore.text import one_line
+from envcore.suggestions import how_to_install
 from envcore_runs.records import File
 
 from envcore_baselines.curve import Point

@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from envcore import spelling
+from envcore import suggestions
 from envcore_runs.records import File, shown
 
 from envcore_baselines.errors import ConfigError
@@ -64,7 +64,7 @@ def build(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
     hints = get_type_hints(kind, include_extras=True)
     for name in values:
         if name not in fields:
-            meant = spelling.hint(name, fields)
+            meant = suggestions.hint(name, fields)
             raise ConfigError(f"{source}: there is no setting {name!r}.{meant} The settings are {', '.join(fields)}.")
     checked = {name: _checked(name, hints[name], fields[name].default, value, source) for name, value in values.items()}
     return kind(**checked)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from envcore.environment import Environment
-from envcore.text import one_line
+from envcore.errors import one_line
 
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.learner import Learner, Metrics

@@ -154,8 +154,7 @@ class Run:
     def learner(self, env: Environment, params: Any, algorithm: Any = None, network: Any = None) -> Learner:
         """The algorithm with the run's settings, for an environment.
 
-        Where nothing of the user's takes part, it is the same object for the same settings, so that its programs are
-        compiled once. What users write may have changed, and nothing would show it.
+        It is the same object for equal settings, so that its programs are compiled once.
 
         Args:
           env, params: the environment.
@@ -168,7 +167,7 @@ class Run:
         config = algorithms.config(algorithm, None, self.config, RUN)
         names = tuple(algorithms.grid(algorithm, self.sweep, {}, RUN))
         network = (self.network or None) if network is None else network
-        if network is None and algorithms.is_ours(algorithm) and _is_ours(env):
+        if network is None:
             return _shared_learner(algorithm, env, Constants(params), config, names)
         return _learner(algorithm, env, params, config, network, names)
 
@@ -263,16 +262,6 @@ def _hashable(option: Any) -> Any:
     return tuple(_hashable(each) for each in option) if isinstance(option, list) else option
 
 
-def _is_ours(value: Any) -> bool:
-    """Whether an environment and all that it is made of are of packages named after envcore, or plain values."""
-    if isinstance(value, tuple):
-        return all(map(_is_ours, value))
-    if not dataclasses.is_dataclass(value) or isinstance(value, type):
-        return value is None or isinstance(value, str | int | float)
-    fields = (getattr(value, field.name) for field in dataclasses.fields(value))
-    return type(value).__module__.startswith("envcore") and all(map(_is_ours, fields))
-
-
 @functools.lru_cache(maxsize=16)
 def _shared_learner(
     algorithm: Any, env: Environment, params: Constants, config: Any, names: tuple[str, ...]
@@ -289,8 +278,7 @@ def _learner(
     def make(config: Any) -> Learner:
         return algorithms.learner(algorithm, env, params, config, network)
 
-    if not algorithms.is_ours(algorithm):  # ours need not be traced once more
-        check_update(make(config))
+    check_update(make(config))
     return Swept(make, config, names) if names else make(config)
 
 

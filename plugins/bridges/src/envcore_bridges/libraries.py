@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from envcore.errors import EnvironmentLoadError
-from envcore.installing import how_to_install
 from envcore.specs import EnvSpec
+from envcore.suggestions import how_to_install
 
 
 class Library(NamedTuple):

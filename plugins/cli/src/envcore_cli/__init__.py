@@ -64,9 +64,8 @@ def _run() -> None:
 
 
 def _fail(message: str) -> None:
-    from envcore.text import printable
 
-    sys.stderr.write(f"error: {printable(message)}\n")
+    sys.stderr.write(f"error: {message}\n")
     _leave(1)
     raise SystemExit(1) from None
 

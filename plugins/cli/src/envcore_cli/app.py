@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from envcore import announced
+from envcore import registry
+from envcore.plugins import Announced
 from envcore.specs import CommandSpec
-from envcore.text import printable
 from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
@@ -48,14 +48,14 @@ class _Commands(TyperGroup):
         """For the help: a command of a plugin is shown by its name and summary, without importing it."""
         if cmd_name in self.commands or cmd_name not in self._of_plugins:
             return super().get_command(ctx, cmd_name)
-        summary = escape(printable(self._of_plugins[cmd_name].spec.summary))
+        summary = escape(self._of_plugins[cmd_name].spec.summary)
         return TyperCommand(cmd_name, help=summary, short_help=summary)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, *rest = args
         if name in self.commands:
             return super().resolve_command(ctx, args)
-        found = announced.find(CommandSpec, name, CommandError)
+        found = registry.announced(CommandSpec).find(name, CommandError)
         if found is None:
             return ctx.fail(commands.unknown(name, self.list_commands(ctx)))
         return name, commands.load(found), rest
@@ -67,8 +67,9 @@ class _Commands(TyperGroup):
             raise Interrupted from None
 
     @functools.cached_property
-    def _of_plugins(self) -> dict[str, announced.Announced[CommandSpec]]:
-        return announced.by_name(CommandSpec, self.commands)
+    def _of_plugins(self) -> dict[str, Announced[CommandSpec]]:
+        found = registry.announced(CommandSpec).items()
+        return {each.qualified_name if name in self.commands else name: each for name, each in found}
 
 
 app = typer.Typer(

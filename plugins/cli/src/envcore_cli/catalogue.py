@@ -6,12 +6,11 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from envcore import registry
-from envcore.catalogue import Registration
 from envcore.errors import UnknownEnvironmentError
-from envcore.installing import how_to_install
 from envcore.plugins import PluginRecord
-from envcore.specs import EnvSpec
-from envcore.text import printable
+from envcore.registration import Registration
+from envcore.specs import AlgorithmSpec, CommandSpec, EnvSpec, PolicySpec
+from envcore.suggestions import how_to_install, left_out
 from rich.cells import cell_len, set_cell_size
 from rich.table import Table
 from rich.text import Text
@@ -52,7 +51,7 @@ def show_environments(group: str = "") -> None:
     else:
         found = [(env_id, found.distribution, found.spec.summary) for env_id, found in families[""].items()]
         found += [_family_row([*members.values()]) for name, members in families.items() if name and members]
-    rows = [[printable(cell) for cell in row] for row in found]
+    rows = found
     if rows:
         for lines in _in_parts(_lines([("id", "distribution", "task"), *rows], _room())):
             output.write(lines)
@@ -107,8 +106,6 @@ def _unknown_group(group: str, distributions: Sequence[str], families: Sequence[
     names = sorted(distributions) + [name for name in families if name]
     more = f" and {len(names) - _SHOWN_FAMILIES:,} more" if len(names) > _SHOWN_FAMILIES else ""
     there = f"there are: {', '.join(names[:_SHOWN_FAMILIES]) or 'none'}{more}."
-    from envcore.suggestions import left_out  # not needed for a listing
-
     said = f"no distribution or family of environments is called {group!r}; {there}"
     return " ".join([said, *left_out(registry.plugins)])
 
@@ -150,20 +147,17 @@ def show_plugins() -> None:
         column.overflow = "fold"  # a name is never cut
     for plugin in found:
         row = plugin.distribution, plugin.version, plugin.status, _announces(plugin)
-        table.add_row(*(Text(printable(cell)) for cell in row))
+        table.add_row(*map(Text, row))
     output.show(table)
     for plugin in found:
-        changes = f"it changes {', '.join(plugin.side_effects)}" if plugin.side_effects else ""
-        if problem := plugin.error or changes:
-            output.say(f"{plugin.distribution} ({plugin.module}): {problem}", style="red")
+        if plugin.error:
+            output.say(f"{plugin.distribution} ({plugin.module}): {plugin.error}", style="red")
 
 
 def _announces(plugin: PluginRecord) -> str:
-    kinds = {"commands": plugin.commands, "policies": plugin.policies, "algorithms": plugin.algorithms}
-    parts = [f"{len(plugin.specs)} environment{'s' * (len(plugin.specs) > 1)}"] if plugin.specs else []
-    return "; ".join(
-        [
-            *parts,
-            *(f"{kind} {', '.join(sorted(each.name for each in specs))}" for kind, specs in kinds.items() if specs),
-        ]
-    )
+    environments = [spec for spec in plugin.specs if isinstance(spec, EnvSpec)]
+    parts = [f"{len(environments)} environment{'s' * (len(environments) > 1)}"] if environments else []
+    for title, kind in {"commands": CommandSpec, "policies": PolicySpec, "algorithms": AlgorithmSpec}.items():
+        if names := sorted(spec.name for spec in plugin.specs if isinstance(spec, kind)):
+            parts.append(f"{title} {', '.join(names)}")
+    return "; ".join(parts)

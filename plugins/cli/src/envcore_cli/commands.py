@@ -7,29 +7,34 @@ from collections.abc import Collection
 from typing import Any
 
 import typer
-from envcore import registry
-from envcore.announced import Announced
-from envcore.installing import how_to_install
+from envcore import registry, suggestions
+from envcore.errors import one_line
+from envcore.plugins import Announced
 from envcore.specs import CommandSpec
-from envcore.text import one_line, printable
+from envcore.suggestions import how_to_install
 
 from envcore_cli.errors import CommandError
+
+_PROVIDERS = {
+    **dict.fromkeys(("train", "evaluate"), "envcore-baselines"),
+    **dict.fromkeys(("render", "play", "gallery"), "envcore-viewer"),
+    "check": "envcore-testing",
+    "sweep": "envcore-ray",
+    "bsuite": "envcore-bsuite",
+}
+"""The distributions of this project's commands, to say what to install."""
 
 
 def unknown(typed: str, known: Collection[str]) -> str:
     """The error message for an unknown command: a suggestion, what to install, and which plugins are not loaded."""
-    from envcore import spelling, suggestions
-
-    offered = suggestions.offered("commands")
-    plugins = registry.plugins
     parts = [f"there is no command {typed!r}."]
-    meant = next(iter(spelling.nearest(typed, [*known, *offered])), typed)
+    meant = next(iter(suggestions.nearest(typed, [*known, *_PROVIDERS])), typed)
     if meant != typed:
         parts.append(f"Did you mean {meant!r}?")
-    owner = offered.get(meant)
-    if owner and owner not in {plugin.distribution for plugin in plugins}:
+    owner = _PROVIDERS.get(meant)
+    if owner and meant not in known:
         parts.append(f"{owner} provides it: {how_to_install(owner)}.")
-    return printable(" ".join([*parts, *suggestions.left_out(plugins)]))
+    return " ".join([*parts, *suggestions.left_out(registry.plugins)])
 
 
 def load(command: Announced[CommandSpec]) -> Any:

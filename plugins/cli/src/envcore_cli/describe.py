@@ -11,7 +11,6 @@ import jax
 import numpy as np
 from envcore.engine.arguments import param_names
 from envcore.environment import Environment
-from envcore.text import printable
 from envcore_runs.choice import Choice
 from rich.table import Table
 from rich.text import Text
@@ -35,12 +34,12 @@ def show_environment(choice: Choice) -> None:
         **describe(env, params),
     }
     for name, text in facts.items():
-        table.add_row(name, Text(printable(text)))
+        table.add_row(name, Text(text))
     output.show(table)
     for cls in dict.fromkeys((type(env.unwrapped), type(env))):
         rules = cls.__doc__ or ""
         if not rules.startswith(f"{cls.__name__}("):  # the signature, for a dataclass without a docstring
-            output.write(f"\n{printable(inspect.cleandoc(rules), multiline=True)}")
+            output.write(f"\n{inspect.cleandoc(rules)}")
 
 
 def describe(env: Environment, params: Any) -> dict[str, str]:
@@ -55,11 +54,7 @@ def describe(env: Environment, params: Any) -> dict[str, str]:
 
 
 def _options(env: Environment) -> str:
-    inner: Any = env.unwrapped
-    if hasattr(inner, "library_env"):  # a bridge's, whose options are those of its library
-        given = ", ".join(f"{name}={value!r}" for name, value in inner.options)
-        return given or "those of the library, all at their defaults"
-    return _values(env, [field.name for field in dataclasses.fields(env)]) or "none"
+    return _values(env, [field.name for field in dataclasses.fields(env) if field.repr]) or "none"
 
 
 def _values(instance: object, names: Iterable[str]) -> str:

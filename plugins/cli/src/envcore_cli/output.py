@@ -10,8 +10,6 @@ import sys
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
-from envcore.text import printable
-
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import Progress, ProgressColumn
@@ -31,7 +29,7 @@ def write(text: str) -> None:
 
 def say(text: str, style: str = "") -> None:
     """Prints a message on one line, without interpreting markup or escape sequences in it."""
-    console().print(printable(text), style=style, highlight=False, soft_wrap=True)
+    console().print(text, style=style, highlight=False, soft_wrap=True)
 
 
 def show(table: RenderableType) -> None:
@@ -47,7 +45,7 @@ def confirm(question: str, bar: Progress) -> bool:
         return False
     bar.stop()
     try:
-        answer = bar.console.input(Text(printable(f"{question} [y/N] ")))
+        answer = bar.console.input(Text(f"{question} [y/N] "))
     except EOFError:
         answer = ""
     finally:

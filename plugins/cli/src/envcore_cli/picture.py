@@ -7,7 +7,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from envcore.installing import how_to_install
+from envcore.suggestions import how_to_install
 from envcore_runs.interrupt import interruptible
 
 from envcore_cli.errors import CommandError

@@ -6,7 +6,6 @@ import importlib.metadata
 import platform
 
 from envcore import registry
-from envcore.text import printable
 from envcore.version import __version__
 
 
@@ -16,5 +15,5 @@ def versions() -> str:
         jax = importlib.metadata.version("jax")
     except importlib.metadata.PackageNotFoundError:
         jax = "not installed"
-    plugins = [printable(f"{plugin.distribution} {plugin.version}") for plugin in registry.plugins]
+    plugins = [f"{plugin.distribution} {plugin.version}" for plugin in registry.plugins]
     return "\n".join([f"envcore {__version__}, jax {jax}, Python {platform.python_version()}", *plugins])

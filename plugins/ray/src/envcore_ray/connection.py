@@ -17,7 +17,7 @@ from typing import Any
 
 import ray
 import ray.exceptions
-from envcore.text import one_line
+from envcore.errors import one_line
 from envcore_runs import interrupt
 
 from envcore_ray.errors import ClusterError

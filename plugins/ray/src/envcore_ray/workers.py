@@ -24,8 +24,7 @@ os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
 import ray
 import ray.exceptions
 from envcore.checks import positive_integer
-from envcore.errors import InvalidArgumentError
-from envcore.text import one_line
+from envcore.errors import InvalidArgumentError, one_line
 from envcore_runs import interrupt
 
 from envcore_ray.connection import connected

@@ -18,9 +18,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import trees
-from envcore.errors import FileError
+from envcore.errors import FileError, one_line
 from envcore.files import replace
-from envcore.text import one_line
 from jax.tree_util import keystr, tree_leaves_with_path
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors

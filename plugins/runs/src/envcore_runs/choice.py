@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from envcore import registry
-from envcore.catalogue import Registration
-from envcore.errors import EnvcoreError, InvalidArgumentError, InvalidParamsError
-from envcore.registration import entry_point_of
+from envcore.errors import EnvcoreError, InvalidArgumentError, InvalidParamsError, one_line
+from envcore.registration import Registration, entry_point_of
 from envcore.specs import EnvSpec
-from envcore.text import one_line
 
 from envcore_runs import naming, user_modules
 
@@ -171,14 +169,14 @@ def with_params(title: str, env: Any, params: Any, changes: Mapping[str, Any]) -
       InvalidParamsError: it does not have a param, or a value has the wrong shape or dtype.
     """
     import numpy as np
-    from envcore import spelling
+    from envcore import suggestions
     from envcore.engine.arguments import checked_params, param_names
 
     known, values = param_names(params), dict[str, Any]()
     for name, value in changes.items():
         if name not in known:
             hint = f" {name!r} is an option: {naming.option(name)}" if name in _options(env) else ""
-            raise InvalidParamsError(spelling.unknown_param(title, name, known) + hint)
+            raise InvalidParamsError(suggestions.unknown_param(title, name, known) + hint)
         if isinstance(value, str) or value is None:
             raise InvalidParamsError(f"{title}'s param {name!r} must be a number, got {value!r}.")
         try:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from envcore.text import one_line
+from envcore.errors import one_line
 from safetensors import safe_open
 
 from envcore_runs.records import File, Natural, Positive, shown

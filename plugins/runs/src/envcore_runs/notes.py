@@ -9,8 +9,6 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NoReturn
 
-from envcore.text import printable
-
 PATIENCE = 10.0
 """Seconds after which a process says for whom it waits."""
 SELDOM = 60.0
@@ -55,5 +53,5 @@ def fail(message: str) -> NoReturn:
 def print_line(text: str) -> None:
     """Prints on standard error."""
     with contextlib.suppress(Exception):
-        sys.stderr.write(f"{printable(text)}\n")
+        sys.stderr.write(f"{text}\n")
         sys.stderr.flush()

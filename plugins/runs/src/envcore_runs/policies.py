@@ -13,15 +13,14 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-from envcore import announced, random, spaces, suggestions
-from envcore.announced import Announced
+from envcore import random, registry, spaces
 from envcore.engine import arguments
 from envcore.environment import Environment
-from envcore.errors import EnvcoreError, InvalidArgumentError
-from envcore.installing import how_to_install
+from envcore.errors import EnvcoreError, InvalidArgumentError, one_line
+from envcore.plugins import Announced
 from envcore.rollout import Policy, random_policy
 from envcore.specs import PolicySpec
-from envcore.text import one_line
+from envcore.suggestions import how_to_install
 from envcore.wrappers import ActionMaskObservation, Batched
 
 from envcore_runs.description import name_of
@@ -80,10 +79,10 @@ def find_player(policy: str | Policy, env_id: str, env: Environment, params: Any
         env = getattr(agent, "env", env)
         return Player(name, env, agent.start_memory, _Checked(name, env, params, agent.act))
     word = name.partition(":")[0]
-    if owner := suggestions.offered("policies").get(word):
-        provides = f"{owner} provides it: {how_to_install(owner)}"
+    if word == "trained":
+        provides = f"envcore-baselines provides it: {how_to_install('envcore-baselines')}"
         raise InvalidArgumentError(f"{argument('policy')}: the policy {word!r} is not installed. {provides}.")
-    function = imported_function(argument("policy"), name, ("random", "legal", *announced.by_name(PolicySpec)))
+    function = imported_function(argument("policy"), name, ("random", "legal", *registry.announced(PolicySpec)))
     return Player(name, env, tuple, _Checked(name, env, params, _WithoutMemory(function)))
 
 
@@ -129,9 +128,10 @@ def _announced(policy: str) -> tuple[Announced[PolicySpec] | None, str]:
     """The announced policy that `name:argument` or `distribution:name:argument` means, None for none; its argument."""
     first, _, rest = policy.partition(":")
     second, _, last = rest.partition(":")
-    if second and (found := announced.find(PolicySpec, f"{first}:{second}", InvalidArgumentError)):
+    announced = registry.announced(PolicySpec)
+    if second and (found := announced.find(f"{first}:{second}", InvalidArgumentError)):
         return found, last
-    return announced.find(PolicySpec, first, InvalidArgumentError), rest
+    return announced.find(first, InvalidArgumentError), rest
 
 
 def _made(policy: Announced[PolicySpec], *args: Any) -> Any:

@@ -17,8 +17,7 @@ from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from envcore.errors import InvalidArgumentError
-from envcore.text import one_line
+from envcore.errors import InvalidArgumentError, one_line
 
 from envcore_runs import cluster, interrupt, request
 from envcore_runs.errors import ProcessError

@@ -29,7 +29,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from envcore import text as texts
 from envcore.errors import EnvcoreError, FileError
 from envcore.files import read
 
@@ -108,7 +107,7 @@ class File:
         except RecursionError:
             raise self.damaged("it is nested too deeply") from None
         except ValueError as error:  # JSON's and TOML's, UTF-8's, numbers of more than 4,300 digits
-            raise self.damaged(texts.printable(error)) from error
+            raise self.damaged(str(error)) from error
         if isinstance(value, list | dict) and not _is_flat(value, _MOST_LEVELS):
             raise self.damaged("it is nested too deeply")
         return self.checked(value, kind)
@@ -143,7 +142,7 @@ class _Short(reprlib.Repr):
         try:
             return super().repr_int(x, level)
         except ValueError:  # TOML's hexadecimal numbers may have more digits than Python prints
-            return texts.shown(x)
+            return f"a number of {x.bit_length():,} bits"
 
 
 def place_of(name: str) -> str:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from envcore import registry
 from envcore.errors import EnvcoreError
-from envcore.text import printable
 from envcore.version import __version__
 
 from envcore_runs.errors import ProcessError
@@ -94,5 +93,5 @@ def difference(requests: Sequence[Request]) -> str:
             for name in {**first, **other}:
                 theirs, ours = (each.get(name, f"no {name}") for each in (other, first))
                 if theirs != ours:
-                    return printable(f"process {number} {verb} {theirs}, and process 0 {ours}: {advice}.")
+                    return f"process {number} {verb} {theirs}, and process 0 {ours}: {advice}."
     return ""

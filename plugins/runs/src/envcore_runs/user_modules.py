@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from envcore.errors import InvalidArgumentError
-from envcore.text import one_line, printable
+from envcore.errors import InvalidArgumentError, one_line
 
 
 def is_reference(name: str) -> bool:
@@ -73,7 +72,7 @@ def reference_to(what: str, value: Any) -> str:
     # Another process that runs no script, or another one, has another __main__.
     if module == "__main__" or getattr(sys.modules.get(module), attribute, None) is not value:
         place = "a module that the script imports" if module == "__main__" else "a module"
-        shown = printable(" ".join(repr(value).split()))
+        shown = " ".join(repr(value).split())
         raise InvalidArgumentError(
             f"{what} {shown} has no name by which a saved run can find it: define it at the top of {place}, or give "
             "its 'MODULE:NAME'."

@@ -9,7 +9,6 @@ from collections.abc import Collection
 from typing import Annotated
 
 import typer
-from envcore.text import printable
 from envcore_cli import output
 from envcore_cli.assignments import choose
 from envcore_cli.options import EnvId, Options, Params, Seed
@@ -60,7 +59,7 @@ def check_environment(choice: Choice, seed: int, except_for: Collection[str] = (
         else:
             mark = "[green]ok[/]"
         console.print(mark, result.rule, style="bold", end=" ", markup=True, highlight=False)
-        console.print(printable(text), highlight=False)
+        console.print(text, highlight=False)
         for breach in result.breaches:
             _print_breach(breach)
     if broken:
@@ -73,9 +72,9 @@ def _print_breach(breach: Breach) -> None:
     """Prints the place on a line of its own, without wrapping, so that terminals and editors can open it."""
     console, place = output.console(), breach.place
     if place is not None:
-        where = printable(f"  {place.file}:{place.line}, in {place.function}")
+        where = f"  {place.file}:{place.line}, in {place.function}"
         console.print(where, style="cyan", highlight=False, soft_wrap=True)
         if place.source:
-            console.print(f"      {printable(place.source)}", highlight=False, soft_wrap=True)
-    problem = printable(breach.problem, multiline=True)
+            console.print(f"      {place.source}", highlight=False, soft_wrap=True)
+    problem = breach.problem
     console.print(f"    {problem}", highlight=False, soft_wrap=True)

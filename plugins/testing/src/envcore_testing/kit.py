@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import jax
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
-from envcore.spelling import hint
+from envcore.suggestions import hint
 
 from envcore_testing import (
     rules_definition,

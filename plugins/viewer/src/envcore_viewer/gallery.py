@@ -14,13 +14,12 @@ from pathlib import Path
 
 import jax
 from envcore import downloads, random
-from envcore.catalogue import Registration
 from envcore.errors import DownloadRefusedError, EnvcoreError
 from envcore.files import replace
-from envcore.installing import how_to_install
 from envcore.painting import BLUE, INK, PAPER, SHADE
 from envcore.random import key_of
-from envcore.text import printable
+from envcore.registration import Registration
+from envcore.suggestions import how_to_install
 from envcore_cli.catalogue import by_family
 from envcore_cli.describe import describe
 from envcore_cli.output import confirm, progress_bar, say
@@ -116,7 +115,7 @@ def _cards(chosen: Sequence[Choice], out: Path, height: int, keys: jax.Array, ma
             with writing:
                 made[number] = card
                 cards = [made[each] for each in sorted(made)]
-                replace(out / _PAGE, printable(_page(cards), multiline=True).encode())
+                replace(out / _PAGE, _page(cards).encode())
                 progress.advance(everything)
                 if not progress.console.is_terminal:  # a log has no bar
                     say(f"{len(made)} of {len(chosen)}: {card.title}")
@@ -157,7 +156,7 @@ def _card(choice: Choice, out: Path, height: int, key: jax.Array, advance: Calla
       DownloadRefusedError: the environment needs data that may not be downloaded.
     """
     found = choice.found
-    picture = f"{_PICTURES}/{re.sub(r'[^A-Za-z0-9.-]+', '_', found.qualified_id)}.webp"
+    picture = f"{_PICTURES}/{re.sub(r'[^A-Za-z0-9.-]+', '_', found.qualified_name)}.webp"
     facts: dict[str, str] = {}
     try:
         env, params = choice.make()
@@ -257,7 +256,7 @@ def _article(card: _Card) -> str:
         if card.picture
         else f"<p>{html.escape(card.problem)}</p>"
     )
-    return f"""<article id="{html.escape(card.found.qualified_id)}">
+    return f"""<article id="{html.escape(card.found.qualified_name)}">
 <figure>{picture}</figure>
 <div class="text">
 <h3>{title}</h3>

@@ -13,7 +13,6 @@ from envcore.engine.arguments import state_struct
 from envcore.errors import InvalidArgumentError
 from envcore.random import key_of
 from envcore.rendering import fitting_height, picture_struct
-from envcore.text import printable
 from envcore_cli.output import console, say
 from envcore_runs.choice import Choice
 from envcore_runs.interrupt import alternate_screen, interruptible
@@ -171,8 +170,8 @@ def _screen(game: Game, keys: list[tuple[str, str]], console: Console, notice: s
         notice = "over: press any key"
     facts.insert(0, notice)
     lines = (
-        Text(printable("  ".join(filter(None, facts))), "bold"),
-        Text(printable("  ".join(f"{key} {what}" for key, what in keys)), "dim"),
+        Text("  ".join(filter(None, facts)), "bold"),
+        Text("  ".join(f"{key} {what}" for key, what in keys), "dim"),
     )
     for line in lines:
         line.no_wrap, line.overflow = True, "ellipsis"

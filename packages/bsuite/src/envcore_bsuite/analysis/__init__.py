@@ -7,7 +7,7 @@
 Needs pandas and matplotlib, which the extra `envcore-bsuite[analysis]` installs.
 """
 
-from envcore.installing import how_to_install
+from envcore.suggestions import how_to_install
 
 try:
     from envcore_bsuite.analysis.radar import plot_radar

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from envcore.text import one_line, printable
+from envcore.errors import one_line
 from envcore_runs.records import File
 
 from envcore_bsuite.csv_log import PREFIX, path_of
@@ -81,7 +81,7 @@ def check_columns(frame: pd.DataFrame, columns: Iterable[str], where: str) -> No
     """Raises `ResultsError` if one of the columns is missing; `where` says in what."""
     missing = [column for column in columns if column not in frame]
     if missing:
-        there = printable(", ".join(map(str, frame)))
+        there = ", ".join(map(str, frame))
         raise ResultsError(f"{where}: no column {', '.join(missing)}; there are {there[:300]}")
 
 

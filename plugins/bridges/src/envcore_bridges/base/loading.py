@@ -11,8 +11,7 @@ import jax
 from envcore import forks
 from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.specs import is_hashable
-from envcore.spelling import nearest
-from envcore.text import printable
+from envcore.suggestions import nearest
 
 from envcore_bridges.base.numerics import default_numerics
 from envcore_bridges.libraries import BY_MODULE, missing
@@ -43,7 +42,7 @@ def errors_of_options(options: Mapping[str, Any]) -> Generator[None]:
     except (TypeError, ValueError, LookupError, OverflowError, RuntimeError) as error:
         if not options:
             raise
-        raise InvalidArgumentError(printable(error)) from error
+        raise InvalidArgumentError(str(error)) from error
 
 
 @functools.lru_cache(maxsize=512)
@@ -82,4 +81,4 @@ def unknown_name(library: str, name: str, names: Collection[str]) -> InvalidArgu
     near, first = nearest(name, names), sorted(names)[:5]
     some = f"It has {', '.join(first)}{f' and {len(names) - 5} more' if len(names) > 5 else ''}."
     hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else some
-    return InvalidArgumentError(printable(f"{library} has no environment {name!r}. {hint}"))
+    return InvalidArgumentError(f"{library} has no environment {name!r}. {hint}")

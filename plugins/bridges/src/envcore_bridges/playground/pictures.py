@@ -9,7 +9,6 @@ from typing import Any
 import jax
 import numpy as np
 from envcore.errors import NoPictureError
-from envcore.text import printable
 
 from envcore_bridges.base import paint_on_host
 
@@ -73,5 +72,5 @@ def _problem_of_opengl() -> str:
     try:
         mujoco.Renderer(model, 1, 1).close()
     except Exception as error:  # which one, depends on the library of OpenGL
-        return printable(error)
+        return str(error)
     return ""
