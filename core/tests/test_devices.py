@@ -37,10 +37,9 @@ on_supported = pytest.mark.skipif(not devices.IS_SUPPORTED, reason="this JAX is 
 @pytest.mark.parametrize("kind", ["threefry2x32", "rbg"])
 def test_shares_of_a_space_are_sampled_together(space: spaces.Space, kind: str) -> None:
     key = jax.random.key(3, impl=kind)
-    share = space.batch(4, "envs")
+    share = space.batch(4).over_devices("envs")
     assert share != space.batch(4)
-    assert share == space.batch(4, "envs")
-    assert "axis_name='envs'" in repr(share)
+    assert share == space.batch(4).over_devices("envs")
     sample = spread(share.sample, all_devices(), (False,))
     values = jax.jit(sample)(key)
     assert value_differences(jax.device_get(values), jax.device_get(space.batch(8).sample(key))) == []
@@ -48,16 +47,11 @@ def test_shares_of_a_space_are_sampled_together(space: spaces.Space, kind: str) 
 
 
 @on_supported
-def test_shares_of_keys_and_words() -> None:
+def test_shares_of_keys() -> None:
     for key in (jax.random.key(3), jax.random.key(3, impl="rbg")):
-        keys = jax.jit(spread(lambda key: random.spawn(key, 3, "envs"), all_devices(), (False,)))(key)
+        keys = jax.jit(spread(Batched(Spring(), 3, "envs").keys, all_devices(), (False,)))(key)
         assert (keys == random.spawn(key, 6)).all()
-        words = jax.jit(spread(lambda key: random.normal(key, (3, 2), "envs"), all_devices(), (False,)))(key)
-        np.testing.assert_array_equal(words, random.normal(key, (6, 2)))
-    with pytest.raises(ValueError, match="more than one key can generate"):
-        jax.eval_shape(
-            spread(lambda key: random.bits(key, (2**31, 1), "envs"), all_devices(), (False,)), jax.random.key(0)
-        )
+        assert (random.spawn(key, 2, jnp.int32(3), 6) == random.spawn(key, 6)[3:5]).all()
 
 
 def test_a_jax_without_a_map_over_devices_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,13 +93,6 @@ class TestTheEndOfAnEpisode:
 
         jax.jit(bonus)(NO_TIME_LIMIT)
 
-    def test_an_advance_of_one_s_own_may_truncate(self) -> None:
-        class Cut(Counter):
-            def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
-                return super().advance(state, action, draws, params)._replace(truncated=jnp.bool_(True))
-
-        assert Cut().may_truncate(CounterParams(max_steps_in_episode=NO_TIME_LIMIT))
-
     def test_final_obs_is_the_observation_before_the_reset(self) -> None:
         *_, before, end = play(Counter(), [1, 1, 1])
         assert before[0].argmax() == before[-1]["final_obs"].argmax() == 2

@@ -594,24 +594,3 @@ def test_an_unknown_key_type_takes_32_bits(monkeypatch):
 def test_numpys_integers_are_seeds():
     for seed in (np.int32(5), np.uint32(2**32 - 1), np.int64(2**40), np.uint64(2**40)):
         np.testing.assert_array_equal(jax.random.key_data(key_of(seed)), jax.random.key_data(key_of(int(seed))))
-
-
-class TestPermutations:
-    @pytest.mark.parametrize("size", [1, 2, 7, 64])
-    def test_every_order_is_equally_likely(self, size):
-        orders = np.asarray(random.permutations(jax.random.key(0), 3000, size))
-        np.testing.assert_array_equal(np.sort(orders, 1), np.broadcast_to(np.arange(size), orders.shape))
-        assert orders.dtype == np.int32
-        counts = np.stack([np.bincount(orders[:, place], minlength=size) for place in range(size)])
-        if size > 1:
-            assert stats.chisquare(counts.reshape(-1)).pvalue > 1e-4
-
-    @pytest.mark.parametrize("size", [2**16, 2**18])
-    def test_long_ones_too(self, size):
-        parts = size // 64
-        order = np.asarray(random.permutations(jax.random.key(0), 1, size))[0]
-        np.testing.assert_array_equal(np.sort(order), np.arange(size))
-        means = order.reshape(parts, -1).mean(1) / size
-        assert stats.kstest((means - 0.5) * np.sqrt(12 * size / parts), "norm").pvalue > 1e-4
-        neighbours = np.diff(order) > 0
-        assert abs(neighbours.mean() - 0.5) < 0.005

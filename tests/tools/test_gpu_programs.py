@@ -36,7 +36,7 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(TOOLS / "benchmark"))
     registry: Any = envcore.registry  # other tests find it without the environments that do nothing
     monkeypatch.setattr(registry, "_local", {**registry._local})
-    monkeypatch.setattr(registry, "_catalogue", None)
+    monkeypatch.setattr(registry, "_cached", None)
     return importlib.import_module("programs")
 
 

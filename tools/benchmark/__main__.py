@@ -28,6 +28,8 @@ The rows are kept in the folder of `--out`, where a second run goes on; ids that
 With `--to-result` it measures how long PPO and other programs take until an agent earns what it should: seconds of one
 core from the start of Python, compilation included, beside PureJaxRL's PPO and rejax'.
 
+With `--hints` it measures what the performance hints in the rules gain, for three readers of observations.
+
 With `--waiting` it measures how long users wait for a first result of a step, a rollout and an update of PPO: seconds
 of one core from `make`, without and with a cache of compiled programs.
 """
@@ -42,6 +44,7 @@ from pathlib import Path
 from typing import Any
 
 import gpu
+import hints
 import jax
 import programs
 import report
@@ -92,6 +95,7 @@ def main() -> None:
         metavar="GOAL",
         help=f"measure the time to these goals (default: all: {', '.join(time_to_result.GOALS)}), and nothing else",
     )
+    parser.add_argument("--hints", action="store_true", help="measure the hints in the rules, and nothing else")
     parser.add_argument("--waiting", action="store_true", help="measure the time to first results, and nothing else")
     parser.add_argument("--gymnasium", action="store_true", help="compare with Gymnasium, and nothing else")
     parser.add_argument("--bridges", action="store_true", help="compare with other libraries' loops, and nothing else")
@@ -112,6 +116,13 @@ def main() -> None:
     if args.to_result is not None:
         results = time_to_result.measure_all(args.to_result, _printer(time_to_result.markdown))
         _write(args.out, results, time_to_result.markdown)
+        return
+    if args.hints:
+        ids = _ids(args.ids) if args.ids else programs.environments()[len(programs.NOTHING) :]
+        num_envs = (args.num_envs or [2048])[0]
+        steps = args.steps or 200
+        results = hints.measure_all(ids, num_envs, steps, args.repeats, _printer(hints.markdown))
+        _write(args.out, results, hints.markdown)
         return
     if args.waiting:
         ids = _ids(args.ids) if args.ids else programs.environments()[len(programs.NOTHING) :]

@@ -213,12 +213,13 @@ class Environment(Generic[StateT, ParamsT]):
         return ()
 
     def may_truncate(self, params: ParamsT) -> bool:
-        """Whether a step may be truncated: there is a time limit, or an `advance` that is not the library's own.
+        """Whether a step may be truncated: by default, whether there is a time limit. A traced limit counts.
 
-        If not, every episode that ends has terminated, and a learner needs no `final_obs`. A traced limit counts.
+        If not, every episode that ends has terminated, and a learner needs no `final_obs`. A wrapper whose `advance`
+        truncates for other reasons returns True.
         """
-        limit, is_own = params.max_steps_in_episode, type(self).advance.__module__.startswith("envcore.")
-        return not is_own or isinstance(limit, Tracer) or bool(np.any(np.asarray(limit) < NO_TIME_LIMIT))
+        limit = params.max_steps_in_episode
+        return isinstance(limit, Tracer) or bool(np.any(np.asarray(limit) < NO_TIME_LIMIT))
 
     def reset(self, key: jax.Array, params: ParamsT | None = None) -> tuple[PyTree, StateT]:
         """Starts an episode.

@@ -41,10 +41,6 @@ class DatasetError(EnvcoreError):
     """An environment's data is missing and cannot be downloaded, or its files are damaged."""
 
 
-class DownloadRefusedError(EnvcoreError):
-    """An environment would have to download its data, inside `envcore.downloads.refused`."""
-
-
 class FileError(EnvcoreError):
     """A file or folder of results cannot be written, is missing or damaged, or belongs to something else."""
 

@@ -23,7 +23,6 @@ from jax import lax
 from jax.typing import ArrayLike
 
 from envcore import forks, threefry, trees
-from envcore.devices import AxisName, axis_size, first_row, share_of
 from envcore.errors import InvalidArgumentError
 from envcore.fusion import compute_once
 
@@ -65,41 +64,22 @@ def fold_in(key: jax.Array, data: ArrayLike) -> jax.Array:
     return _as_key_like(key, threefry.folded(words, jnp.uint32(data)))
 
 
-def bits(key: jax.Array, shape: tuple[int, ...] = (), axis_name: AxisName | None = None) -> jax.Array:
+def bits(key: jax.Array, shape: tuple[int, ...] = ()) -> jax.Array:
     """Returns uniform random words, uint32 of `shape`: what `jax.random.bits` returns.
 
     An environment should draw one block per step and slice it.
-
-    With an `axis_name`, inside `jax.shard_map` or `jax.pmap`, these are this device's rows: the devices along that
-    axis, all with the same key, together draw one block, whose first axis is that many times as long.
     """
     words = _threefry_key(key)
-    if axis_name is None:
-        if words is None or math.prod(shape) > threefry.LONGEST_BLOCK:
-            return jax.random.bits(key, shape, jnp.uint32)
-        return threefry.words(words, shape)
-    num, *row = shape
-    total = num * axis_size(axis_name)
-    if words is None:
-        return share_of(jax.random.bits(key, (total, *row), jnp.uint32), num, axis_name)
-    threefry.check_block(total * math.prod(row))
-    return threefry.block(words, first_row(num, axis_name).astype(jnp.uint32) * np.uint32(math.prod(row)), shape)
+    if words is None or math.prod(shape) > threefry.LONGEST_BLOCK:
+        return jax.random.bits(key, shape, jnp.uint32)
+    return threefry.words(words, shape)
 
 
-def uniform(
-    key: jax.Array,
-    shape: tuple[int, ...] = (),
-    minval: ArrayLike = 0.0,
-    maxval: ArrayLike = 1.0,
-    axis_name: AxisName | None = None,
-) -> jax.Array:
-    """Returns float32 of `shape`, uniform on [minval, maxval): what `jax.random.uniform` returns.
-
-    With an `axis_name`, this device's rows, as for `bits`.
-    """
+def uniform(key: jax.Array, shape: tuple[int, ...] = (), minval: ArrayLike = 0.0, maxval: ArrayLike = 1.0) -> jax.Array:
+    """Returns float32 of `shape`, uniform on [minval, maxval): what `jax.random.uniform` returns."""
     low, high = jnp.asarray(minval, jnp.float32), jnp.asarray(maxval, jnp.float32)
     low, high = jnp.broadcast_to(low, shape), jnp.broadcast_to(high, shape)
-    return _between(low, high, bits(key, shape, axis_name))
+    return _between(low, high, bits(key, shape))
 
 
 def units(key: jax.Array, *shapes: tuple[int, ...]) -> list[jax.Array]:
@@ -127,14 +107,11 @@ def units(key: jax.Array, *shapes: tuple[int, ...]) -> list[jax.Array]:
     return lax.platform_dependent(key, cpu=together, default=apart)
 
 
-def normal(key: jax.Array, shape: tuple[int, ...] = (), axis_name: AxisName | None = None) -> jax.Array:
-    """Returns float32 of `shape`, normal with mean 0 and variance 1: what `jax.random.normal` returns.
-
-    With an `axis_name`, this device's rows, as for `bits`.
-    """
+def normal(key: jax.Array, shape: tuple[int, ...] = ()) -> jax.Array:
+    """Returns float32 of `shape`, normal with mean 0 and variance 1: what `jax.random.normal` returns."""
 
     def draw(key: jax.Array) -> jax.Array:
-        return normals(bits(key, shape, axis_name))
+        return normals(bits(key, shape))
 
     # Without the boundary XLA CPU has a kernel of it all for each slice: the start of PPO compiles in 0.6 of the time.
     return draw(key) if math.prod(shape) == 1 else compute_once(draw, key)
@@ -168,22 +145,6 @@ def integers(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array
     return (cross >> half).astype(jnp.int32)
 
 
-def permutations(key: jax.Array, num: int, size: int) -> jax.Array:
-    """Returns `num` random orders of the numbers below `size`, int32 (num, size).
-
-    `jax.random.permutation` takes eight times as long on a CPU, a quarter of an update of PPO. Up to 8,192 numbers are
-    sorted by the random bits above them, 19 or more. Equal ones stay in order: of two neighbours in an order of 8,192,
-    the first is the smaller in 50.1% of all cases. More numbers are sorted by 32 bits.
-    """
-    low, numbers = (size - 1).bit_length(), lax.broadcasted_iota(jnp.uint32, (num, size), 1)
-    words = bits(key, (num, size))
-    if low > 13:
-        order = lax.sort((words, numbers), num_keys=1, is_stable=False)[1]
-    else:
-        order = lax.sort(words << low | numbers, is_stable=False) & (1 << low) - 1
-    return order.astype(jnp.int32)
-
-
 def key_words(key: jax.Array) -> jax.Array:
     """Returns the key as other libraries expect it, a legacy key of the default key type: uint32 (2,), of "rbg" (4,).
 
@@ -211,25 +172,22 @@ def reset_key(key: jax.Array) -> jax.Array:
     return _as_key_like(key, jnp.stack([first + np.uint32(_RESET_TAG), second]))
 
 
-def spawn(key: jax.Array, num: int, axis_name: AxisName | None = None) -> jax.Array:
+def spawn(key: jax.Array, num: int, start: jax.Array | int = 0, total: int | None = None) -> jax.Array:
     """Returns `num` keys for `num` environments, shape `(num,)` or `(num, 2)`: cheaper than `split`.
 
     `split` evaluates threefry twice for each new key. This evaluates it once per batch, on the key, a constant and
     the number of keys, and counts up from the result. Two batches share a key no more often than two results of
     `split`.
 
-    With an `axis_name`, inside `jax.shard_map` or `jax.pmap`, these are this device's share: the devices along that
-    axis, all with the same key, together get what `spawn(key, num * num_devices)` returns.
+    With a `start`, these are the keys from there on of the `total` that `spawn(key, total)` returns.
     """
-    words = _threefry_key(key)
-    total = num if axis_name is None else num * axis_size(axis_name)
+    words, total = _threefry_key(key), num if total is None else total
     if words is None:
         keys = jax.random.split(jax.random.fold_in(key, threefry.SPAWN_TAG), total)
-        return keys if axis_name is None else share_of(keys, num, axis_name)
-    # Only from here on: a slice of all keys would keep XLA CPU from computing them where they are used, at a third of
-    # CartPole's speed.
-    start = np.uint32(0) if axis_name is None else first_row(num, axis_name).astype(jnp.uint32)
-    return _as_key_like(key, threefry.counted_keys(words, start, num, total))
+        return lax.dynamic_slice_in_dim(keys, start, num)
+    # A slice of all keys would keep XLA CPU from computing them where they are used, at a third of CartPole's speed.
+    first = start.astype(jnp.uint32) if isinstance(start, jax.Array) else np.uint32(start)
+    return _as_key_like(key, threefry.counted_keys(words, first, num, total))
 
 
 def _between(low: Any, high: Any, words: jax.Array) -> jax.Array:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import toy
 from envcore.environment import NO_TIME_LIMIT
-from envcore.wrappers import Batched, LogWrapper, NoAutoReset
+from envcore.wrappers import Batched, LogWrapper
 
 KEY = jax.random.key(0)
 
@@ -31,7 +31,7 @@ def steps(env: Any, time: int, limit: int, count: int = 4) -> tuple[list[int], l
 
 
 @pytest.mark.parametrize("start", [LAST - 2, LAST - 1, LAST])
-@pytest.mark.parametrize("env", [toy.Counter(), NoAutoReset(toy.Counter())], ids=str)
+@pytest.mark.parametrize("env", [toy.Counter(), LogWrapper(toy.Counter())], ids=str)
 def test_without_a_limit_an_episode_goes_on_forever(env: Any, start: int) -> None:
     times, truncated = steps(env, start, NO_TIME_LIMIT)
     assert times == [min(start + i, LAST) for i in range(1, 5)]

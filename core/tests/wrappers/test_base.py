@@ -25,7 +25,6 @@ KEY = jax.random.key(3)
 
 
 ALL = {
-    "NoAutoReset": wrappers.NoAutoReset,
     "CheckActions": wrappers.CheckActions,
     "LogWrapper": wrappers.LogWrapper,
     "FlattenObservation": wrappers.FlattenObservation,
@@ -59,8 +58,8 @@ def test_whether_steps_may_be_truncated(name: str) -> None:
     """As inside, but where params are drawn."""
 
     class Cut(wrappers.Wrapper):
-        def advance(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
-            return super().advance(state, action, draws, params)
+        def may_truncate(self, params: Any) -> bool:
+            return True
 
     inside = Spring().default_params
     env, without = ALL[name](Spring()), inside.replace(max_steps_in_episode=NO_TIME_LIMIT)
@@ -115,9 +114,12 @@ def test_chance_is_chosen_through_wrappers() -> None:
         np.testing.assert_allclose(state.velocity, before.velocity + 0.1 * pull, rtol=1e-5)
 
 
-def test_a_wrapper_says_what_to_call_in_place_of_transition() -> None:
-    with pytest.raises(NotImplementedError, match=r"LogWrapper is a wrapper: call advance\(.*transition.*unwrapped"):
-        wrappers.LogWrapper(Spring()).transition(None, None, None, None)
+def test_transition_is_advance_without_the_time_limit() -> None:
+    env, params = wrappers.LogWrapper(Spring()), Spring().default_params
+    (_, state), draws = env.reset(KEY), env.draw(KEY, params)
+    outcome = env.advance(state, jnp.float32(0.5), draws, params)
+    found = env.transition(state, jnp.float32(0.5), draws, params)
+    chex.assert_trees_all_equal(found, (outcome.state, outcome.reward, outcome.terminated, outcome.info))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,7 +169,7 @@ def test_the_state_inside_is_read_through_every_wrapper() -> None:
 
 def test_the_state_space_inside_keeps_its_bounds() -> None:
     params = Counter().default_params
-    for wrap in (wrappers.NoAutoReset, wrappers.FlattenObservation, wrappers.CheckActions, Eager):
+    for wrap in (wrappers.FlattenObservation, wrappers.CheckActions, Eager):
         assert wrap(Counter()).state_space(params) == Counter().state_space(params)
     of_batch = wrappers.Batched(Counter(), 3).state_space(params)
     assert of_batch == spaces.Dict({"count": spaces.MultiDiscrete([4] * 3), "time": spaces.NATURAL_NUMBERS.batch(3)})

@@ -34,7 +34,6 @@ WRAPPED: dict[str, Callable[[Environment], Environment]] = {
     "StickyAction": wrappers.StickyAction,
     "RescaleAction": lambda batch: wrappers.RescaleAction(batch, -2, 3),
     "ClipAction": wrappers.ClipAction,
-    "NoAutoReset": wrappers.NoAutoReset,
     "FrameStack": lambda batch: wrappers.FrameStack(batch, 2),
 }
 QUICK = ("alone", "LogWrapper")
@@ -103,7 +102,7 @@ def test_two_devices_equal_one(wrapped: str) -> None:
     assert_equal(copies(lambda key: program(share, key), key), expected)
     for kind in (AxisType.Auto, AxisType.Explicit):
         whole = wrap(Sharded(Spring(), NUM_ENVS, NamedSharding(mesh(kind), SPLIT)))
-        if kind is AxisType.Auto or wrapped in ("alone", "NoAutoReset"):
+        if kind is AxisType.Auto or wrapped == "alone":
             assert_equal(jax.jit(lambda key, whole=whole: program(whole, key))(key), expected)
 
 

@@ -18,7 +18,6 @@ from envcore.wrappers import (
     ActionMaskObservation,
     Batched,
     LogWrapper,
-    NoAutoReset,
     NormalizeObservation,
     RandomizeParams,
     Sharded,
@@ -176,9 +175,9 @@ def test_observations_masks_and_pictures_are_of_the_episodes_params() -> None:
 
 def test_without_auto_reset() -> None:
     env = RandomizeParams(Counter(), BONUS)
-    (_, state), done = NoAutoReset(env).reset(KEY), False
+    (_, state), done = env.reset(KEY), False
     for _ in range(3):
-        _, after, _, done, _ = NoAutoReset(env).step(KEY, state, 1)
+        _, after, _, done, _ = env.step_env(KEY, state, 1)
         assert after.episode_params == state.episode_params
         state = after
     assert done

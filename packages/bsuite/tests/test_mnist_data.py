@@ -21,8 +21,7 @@ import mnist_files
 import numpy as np
 import pooch
 import pytest
-from envcore import downloads
-from envcore.errors import DatasetError, DownloadRefusedError
+from envcore.errors import DatasetError
 from envcore_bsuite import mnist_data
 from envcore_bsuite.mnist_data import IMAGES, LABELS, URL, load_mnist
 
@@ -144,16 +143,6 @@ def test_download(tmp_path: Path, web: Web, caplog: pytest.LogCaptureFixture) ->
     assert [path.name for path in written] == sorted(FILES)
     (new := tmp_path / "new").touch()
     assert {path.stat().st_mode for path in written} == {new.stat().st_mode}  # others may read it, if the umask says so
-
-
-def test_a_refused_download_asks_nothing_of_the_web_and_may_be_allowed_later(tmp_path: Path, web: Web) -> None:
-    with pytest.raises(DownloadRefusedError, match=r"MNIST's training set \(10 MB\) from http"), downloads.refused():
-        load_mnist()
-    assert web.asked == []
-    assert len(load_mnist().labels) == 40
-    shutil.rmtree(tmp_path / "web")
-    with downloads.refused():
-        assert len(load_mnist().labels) == 40
 
 
 def test_only_what_is_absent_is_downloaded(tmp_path: Path, web: Web) -> None:

@@ -278,6 +278,9 @@ class Cut(Wrapper):
         outcome = super().advance(state, action, draws, params)
         return outcome._replace(truncated=outcome.truncated | (outcome.state.time >= 2))
 
+    def may_truncate(self, params: Any) -> bool:
+        return True
+
 
 def drawn_limit(key: jax.Array, params: Any) -> Any:
     return params.replace(max_steps_in_episode=jax.random.randint(key, (), 2, 9))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
 from envcore_cli import output
 from rich.progress import TextColumn
@@ -41,32 +39,3 @@ def test_a_progress_bar(capsys: pytest.CaptureFixture[str]) -> None:
     with output.progress_bar(is_shown=False) as hidden:
         hidden.add_task("task")
     assert capsys.readouterr().out == ""
-
-
-@pytest.mark.parametrize(
-    ("typed", "answer"), [("y\n", True), (" YES \n", True), ("\n", False), ("no\n", False), ("", False)]
-)
-def test_a_question(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, typed: str, answer: bool
-) -> None:
-    keyboard = io.StringIO(typed)
-    monkeypatch.setattr(keyboard, "isatty", lambda: True)
-    monkeypatch.setattr("sys.stdin", keyboard)
-    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes the output for a terminal
-    with output.progress_bar() as bar:
-        assert output.confirm("Take [all]?", bar) == answer
-        assert bar.live.is_started
-    assert "Take [all]? [y/N] " in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("is_terminal", [(True, False), (False, True)])
-def test_a_question_that_nobody_can_answer(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, is_terminal: tuple[bool, bool]
-) -> None:
-    keyboard = io.StringIO("y\n")
-    monkeypatch.setattr(keyboard, "isatty", lambda: is_terminal[0])
-    monkeypatch.setattr("sys.stdin", keyboard)
-    monkeypatch.setenv("FORCE_COLOR", "1" if is_terminal[1] else "")
-    with output.progress_bar() as bar:
-        assert not output.confirm("Take all?", bar)
-    assert "Take" not in capsys.readouterr().out

@@ -47,7 +47,7 @@ def test_an_unknown_id(error):
 
 
 def test_errors():
-    with pytest.raises(InvalidArgumentError, match="unexpected keyword argument 'sizes'"):
+    with pytest.raises(InvalidArgumentError, match="has no option 'sizes'"):
         gymnax.make("DeepSea-bsuite", sizes=3)
     with pytest.raises(InvalidArgumentError, match="'CartPole-v1' is already registered"):
         gymnax.register("CartPole-v1", Count)

@@ -134,11 +134,8 @@ def test_toml(tmp_path: Path) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="none does not exist"):
         File(tmp_path / "none", error=DatasetError).content()
-    with pytest.raises(FileError, match=r"is not a file. Do this."):
-        File(tmp_path, "Do this.").content()
-    (tmp_path / "large").write_bytes(b"12345")
-    with pytest.raises(FileError, match="large is damaged: it has 5 bytes, more than 4"):
-        File(tmp_path / "large").content(4)
+    with pytest.raises(FileError, match="cannot be read: Is a directory"):
+        File(tmp_path).content()
 
 
 @pytest.mark.parametrize("mutations", hostile_files.MUTATIONS)
@@ -178,9 +175,6 @@ def test_toml_without_deep_keys_is_read(tmp_path: Path) -> None:
         with pytest.raises(FileError, match="is damaged"):
             File(path).read(dict[str, Any])
         assert time.process_time() - began < 5
-    path.write_text("#" * (10**6 + 1))
-    with pytest.raises(FileError, match="it has 1,000,001 bytes, more than 1,000,000"):
-        File(path).read(dict[str, Any])
 
 
 def test_numbers_that_python_does_not_print_are_refused(tmp_path: Path) -> None:

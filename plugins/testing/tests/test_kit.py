@@ -11,7 +11,7 @@ from broken import ALSO_BROKEN, BROKEN, Careless
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
-from envcore.wrappers import Batched, FrameStack, LogWrapper, NoAutoReset, StickyAction
+from envcore.wrappers import Batched, FrameStack, LogWrapper, StickyAction
 from envcore_testing import RULES, Case, ConformanceError, check_env, check_rules, conformance_cases
 from jax.core import Tracer
 
@@ -64,9 +64,9 @@ def test_every_rule_is_one_paragraph() -> None:
     "env",
     [
         LogWrapper(Batched(toy.Counter(), 3)),
-        NoAutoReset(FrameStack(StickyAction(toy.Counter()), 2)),
+        FrameStack(StickyAction(toy.Counter()), 2),
     ],
-    ids=["batched", "without-auto-reset"],
+    ids=["batched", "stacked"],
 )
 @pytest.mark.slow
 def test_wrapped_environments_conform(env: Any) -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import toy
 from clips import extent
-from envcore import downloads, registry
+from envcore import registry
 from envcore.registration import Registry
 from envcore_viewer import gallery
 from envcore_viewer.recording import visualizer
@@ -37,16 +36,6 @@ class _Page(HTMLParser):
 
     def handle_data(self, data):
         self.text += data
-
-
-def _register_what_downloads(monkeypatch: pytest.MonkeyPatch) -> None:
-    def with_data() -> toy.Counter:
-        downloads.request("the sky (9 MB)")
-        return toy.Counter()
-
-    monkeypatch.setattr(toy, "with_data", with_data, raising=False)
-    registry.register("Stars-v0", "toy:with_data")
-    registry.register("Moons-v0", "toy:with_data")
 
 
 class TestGallery:
@@ -163,48 +152,6 @@ class TestGallery:
         assert "Slow-v0: a WebP supports 0.01" in out
         assert "shows 2 environments" in out
         assert len(page.images) == 1
-
-    @pytest.mark.parametrize(
-        ("options", "answer", "questions", "pictures"),
-        [((), True, 1, 3), ((), False, 1, 1), (("--download",), False, 0, 3)],
-    )
-    def test_a_download_is_asked_for_once(
-        self,
-        run: Run,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        options: tuple[str, ...],
-        answer: bool,
-        questions: int,
-        pictures: int,
-    ):
-        asked: list[str] = []
-
-        def confirm(question: str, bar: Any) -> bool:
-            asked.append(question)
-            return answer
-
-        _register_what_downloads(monkeypatch)
-        monkeypatch.setattr(gallery, "confirm", confirm)
-        ids = ("Stars-v0", "Counter-v0", "Moons-v0")
-        code, out, _ = run("gallery", *ids, "--out", str(tmp_path), "--height", "8", *options)
-        page = _Page((tmp_path / "index.html").read_text())
-        assert code == 0
-        assert len(asked) == questions
-        assert all("needs to download the sky (9 MB). Do it?" in question for question in asked)
-        assert len(page.articles) == 3
-        assert len(page.images) == pictures
-        left_out = "Stars-v0, Moons-v0: needs to download the sky (9 MB). --download includes it."
-        assert (left_out in out) == (pictures == 1)
-
-    def test_where_nobody_can_answer_nothing_is_downloaded(
-        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ):
-        _register_what_downloads(monkeypatch)
-        code, out, _ = run("gallery", "Stars-v0", "Counter-v0", "--out", str(tmp_path), "--height", "8")
-        assert code == 0
-        assert len(_Page((tmp_path / "index.html").read_text()).images) == 1
-        assert out.count("--download includes it.") == 1
 
     def test_nothing_installed(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(registry, "__dict__", vars(Registry()))

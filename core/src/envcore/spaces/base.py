@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import copy
+from typing import TYPE_CHECKING, Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -30,8 +31,18 @@ class Space:
         """The dtype of one value; for `Tuple` and `Dict` the dtypes of their parts."""
         raise NotImplementedError
 
+    axis_name: AxisName | None = None
+    """Of the mapped axis over devices, if a value is one device's share of a batch; see `over_devices`."""
+
     def sample(self, key: jax.Array) -> PyTree:
         """Returns a random value."""
+        if self.axis_name is None:
+            return self._sample(key)
+        num = jax.tree.leaves(self.shape)[0]
+        whole = self.unbatch().batch(num * axis_size(self.axis_name))
+        return share_of(whole.sample(key), num, self.axis_name)
+
+    def _sample(self, key: jax.Array) -> PyTree:
         raise NotImplementedError
 
     def mismatch(self, value: PyTree) -> str | None:
@@ -78,16 +89,22 @@ class Space:
         del key, mask
         raise InvalidArgumentError(f"a mask can only be used with a Discrete or MultiDiscrete space, got {self!r}.")
 
-    def batch(self, num: int, axis_name: AxisName | None = None) -> Space:
+    def batch(self, num: int) -> Space:
         """The space of batches of `num` values, stacked along a new first axis; it samples a whole batch at once.
-
-        With an `axis_name` it is one device's share, and `sample` works only inside `jax.shard_map` or `jax.pmap`: the
-        devices along that axis, all with the same key, together sample `batch(num * num_devices)`.
 
         Raises:
           ValueError: num is not a positive integer.
         """
         raise NotImplementedError
+
+    def over_devices(self, axis_name: AxisName | None) -> Self:
+        """This batch space as one device's share, for use inside `jax.shard_map` or `jax.pmap`.
+
+        The devices along the axis, all with the same key, together sample a batch that is as many times as large.
+        """
+        share = copy.copy(self)
+        share.axis_name = axis_name
+        return share
 
     def unbatch(self) -> Space:
         """The space of one value of a batch: undoes `batch`.
@@ -117,10 +134,13 @@ class Space:
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._static() == other._static()  # pyright: ignore[reportAttributeAccessIssue]
+        return isinstance(other, Space) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
-        return hash((type(self).__name__, self._static()))
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[PyTree, ...]:
+        return type(self), self.axis_name, self._static()
 
 
 class ArraySpace(Space):
@@ -144,26 +164,18 @@ def _without_wrapping(value: jax.Array, dtype: Any) -> jax.Array:
     return jnp.asarray(value, dtype)
 
 
-def sample_integers(
-    key: jax.Array, shape: tuple[int, ...], low: Any, high: Any, axis_name: AxisName | None = None
-) -> jax.Array:
+def sample_integers(key: jax.Array, shape: tuple[int, ...], low: Any, high: Any) -> jax.Array:
     """Returns int32, uniform on [low, high], both included; for uint32 bounds, cast the result to uint32."""
     if not isinstance(low, jax.Array) and not isinstance(high, jax.Array):
         count = np.asarray(high, np.int64) - np.asarray(low, np.int64) + 1
         if count.max(initial=0) <= 2**16:
-            numbers = random.integers(random.bits(key, shape, axis_name), count.astype(np.uint32))
+            numbers = random.integers(random.bits(key, shape), count.astype(np.uint32))
             return numbers + np.asarray(low).astype(np.int32)
     low, high = jnp.asarray(low).astype(jnp.int32), jnp.asarray(high).astype(jnp.int32)
     count = (high - low).astype(jnp.uint32) + jnp.uint32(1)  # modulo 2**32: 0 means all 2**32 values
     key_all, key_some = random.split(key)
-    everything = random.bits(key_all, shape, axis_name)
-    if axis_name is None:
-        some = jax.random.randint(key_some, shape, jnp.uint32(0), count, jnp.uint32)
-    else:  # in a batch the bounds of all rows are equal
-        whole = (shape[0] * axis_size(axis_name), *shape[1:])
-        count = jnp.broadcast_to(count, shape)
-        drawn = jax.random.randint(key_some, whole, jnp.uint32(0), count[:1], jnp.uint32)
-        some = share_of(drawn, shape[0], axis_name)
+    everything = random.bits(key_all, shape)
+    some = jax.random.randint(key_some, shape, jnp.uint32(0), count, jnp.uint32)
     return low + jnp.where(count == 0, everything, some).astype(jnp.int32)
 
 

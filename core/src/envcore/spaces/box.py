@@ -12,7 +12,6 @@ from jax import lax
 from jax.core import Tracer
 
 from envcore import checks, random, trees
-from envcore.devices import AxisName
 from envcore.spaces.base import ArraySpace, Space, array_mismatch, sample_integers
 from envcore.typing import PyTree
 
@@ -26,7 +25,6 @@ class Box(ArraySpace):
       high: upper bound likewise; may be inf.
       shape: the shape of a value; by default the broadcast shape of the bounds.
       dtype: the dtype of a value: bool, or an integer or float dtype of at most 32 bits.
-      axis_name: as for `batch`.
 
     Floats with two bounds are sampled uniformly, floats with one bound from an exponential distribution that starts at
     it, floats without bounds from a normal distribution; integers uniformly, both bounds included.
@@ -42,9 +40,8 @@ class Box(ArraySpace):
         high: Any,
         shape: Iterable[int] | None = None,
         dtype: Any = jnp.float32,
-        axis_name: AxisName | None = None,
     ):
-        self._dtype, self.axis_name = np.dtype(dtype), axis_name
+        self._dtype = np.dtype(dtype)
         if not any(jnp.issubdtype(self._dtype, family) for family in (jnp.bool_, jnp.integer, jnp.floating)):
             raise TypeError(f"a Box holds bool, integers or floats, got {self._dtype}")
         if self._dtype.itemsize > 4:
@@ -95,21 +92,21 @@ class Box(ArraySpace):
     def dtype(self) -> np.dtype:
         return self._dtype
 
-    def sample(self, key: jax.Array) -> jax.Array:
+    def _sample(self, key: jax.Array) -> jax.Array:
         if self._dtype == np.bool_:
             low, high = self._low.astype(np.int32), self._high.astype(np.int32)
-            return sample_integers(key, self._shape, low, high, self.axis_name).astype(bool)
+            return sample_integers(key, self._shape, low, high).astype(bool)
         if self._dtype.kind in "iu":
-            return sample_integers(key, self._shape, self._low, self._high, self.axis_name).astype(self._dtype)
+            return sample_integers(key, self._shape, self._low, self._high).astype(self._dtype)
         concrete = isinstance(self._low, np.ndarray) and isinstance(self._high, np.ndarray)
         if concrete and np.isfinite(_distinct(self._low)).all() and np.isfinite(_distinct(self._high)).all():
-            unit = random.unit(random.bits(key, self._shape, self.axis_name))
+            unit = random.unit(random.bits(key, self._shape))
             return _between(unit, self._low, self._high).astype(self._dtype)
         return self._sample_unbounded(key)
 
     def _sample_unbounded(self, key: jax.Array) -> jax.Array:
         low, high = jnp.asarray(self._low, jnp.float32), jnp.asarray(self._high, jnp.float32)
-        unit = random.unit(random.bits(key, self._shape, self.axis_name))
+        unit = random.unit(random.bits(key, self._shape))
         tail = -jnp.log1p(-unit)  # exponential with mean 1
         has_low, has_high = jnp.isfinite(low), jnp.isfinite(high)
         finite_low, finite_high = jnp.where(has_low, low, 0), jnp.where(has_high, high, 0)
@@ -149,9 +146,9 @@ class Box(ArraySpace):
             within &= (abs(cast) < np.inf) | (abs(value) == np.inf)
         return jnp.asarray(within.all())
 
-    def batch(self, num: int, axis_name: AxisName | None = None) -> Box:
+    def batch(self, num: int) -> Box:
         num = checks.positive_integer("num", num)
-        return Box(self._low, self._high, (num, *self._shape), self._dtype, axis_name)
+        return Box(self._low, self._high, (num, *self._shape), self._dtype)
 
     def unbatch(self) -> Space:
         return Box(self._low[0], self._high[0], self._shape[1:], self._dtype) if self._shape else super().unbatch()
@@ -163,11 +160,10 @@ class Box(ArraySpace):
         return jnp.asarray(value).reshape(-1)
 
     def _static(self) -> tuple[PyTree, ...]:
-        return (self._shape, self._dtype.name, _bytes(self._low), _bytes(self._high), self.axis_name)
+        return (self._shape, self._dtype.name, _bytes(self._low), _bytes(self._high))
 
     def __repr__(self) -> str:
-        over = "" if self.axis_name is None else f", axis_name={self.axis_name!r}"
-        return f"Box({_short(self._low)}, {_short(self._high)}, {self._shape}, {self._dtype.name}{over})"
+        return f"Box({_short(self._low)}, {_short(self._high)}, {self._shape}, {self._dtype.name})"
 
 
 def symmetric_box(high: Iterable[Any]) -> Box:

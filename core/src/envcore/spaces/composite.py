@@ -11,7 +11,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from envcore import random
-from envcore.devices import AxisName
 from envcore.spaces.base import Space, describe
 from envcore.spaces.box import Box
 from envcore.typing import PyTree
@@ -44,7 +43,7 @@ class _Composite(Space):
     def dtype(self) -> PyTree:
         return self._build(space.dtype for space in self._parts.values())
 
-    def sample(self, key: jax.Array) -> PyTree:
+    def _sample(self, key: jax.Array) -> PyTree:
         keys = random.split(key, len(self._parts))
         return self._build(space.sample(keys[i]) for i, space in enumerate(self._parts.values()))
 
@@ -67,8 +66,8 @@ class _Composite(Space):
     def cast(self, value: PyTree) -> PyTree:
         return self.map(lambda space, part: space.cast(part), value)
 
-    def batch(self, num: int, axis_name: AxisName | None = None) -> PyTree:
-        return type(self)(self._build(space.batch(num, axis_name) for space in self._parts.values()))
+    def batch(self, num: int) -> PyTree:
+        return type(self)(self._build(space.batch(num) for space in self._parts.values()))
 
     def unbatch(self) -> PyTree:
         return type(self)(self._build(space.unbatch() for space in self._parts.values()))

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from envcore import checks
-from envcore.devices import AxisName
 from envcore.errors import InvalidArgumentError
 from envcore.spaces.base import ArraySpace, Space, array_mismatch, sample_integers
 from envcore.spaces.box import Box
@@ -95,7 +94,7 @@ class Discrete(_Choices):
         self.n = checks.positive_integer("n of Discrete", n, at_most=np.iinfo(np.int32).max)
         self.nvec = np.array(self.n, np.int32)
 
-    def sample(self, key: jax.Array) -> jax.Array:
+    def _sample(self, key: jax.Array) -> jax.Array:
         return sample_integers(key, (), 0, self.n - 1)
 
     def value_problem(self, value: PyTree) -> str | None:
@@ -103,8 +102,8 @@ class Discrete(_Choices):
             return None if 0 <= value < self.n else f"got {value}"
         return None if isinstance(value, jax.Array) else super().value_problem(value)
 
-    def batch(self, num: int, axis_name: AxisName | None = None) -> MultiDiscrete:
-        return MultiDiscrete(np.full(checks.positive_integer("num", num), self.n), axis_name)
+    def batch(self, num: int) -> MultiDiscrete:
+        return MultiDiscrete(np.full(checks.positive_integer("num", num), self.n))
 
     def flatten(self, value: PyTree) -> jax.Array:
         return jax.nn.one_hot(value, self.n, dtype=jnp.float32)
@@ -121,41 +120,38 @@ class MultiDiscrete(_Choices):
 
     Args:
       nvec: the number of values of each element.
-      axis_name: as for `batch`.
 
     Raises:
       ValueError: an element of nvec is not a positive integer, or is above 2**31 - 1.
     """
 
-    def __init__(self, nvec: Any, axis_name: AxisName | None = None):
+    def __init__(self, nvec: Any):
         nvec = np.asarray(nvec)
         is_integer = np.issubdtype(nvec.dtype, np.integer) and nvec.size > 0
         if not is_integer or nvec.min() <= 0 or nvec.max() > np.iinfo(np.int32).max:
             raise ValueError(f"MultiDiscrete needs positive integers, got {nvec!r}")
         self.nvec = nvec.astype(np.int32)
-        self.axis_name = axis_name
 
-    def sample(self, key: jax.Array) -> jax.Array:
+    def _sample(self, key: jax.Array) -> jax.Array:
         equal = (self.nvec == self.nvec.flat[0]).all()
         high = int(self.nvec.flat[0]) - 1 if equal else self.nvec - 1
-        return sample_integers(key, self.shape, 0, high, self.axis_name)
+        return sample_integers(key, self.shape, 0, high)
 
-    def batch(self, num: int, axis_name: AxisName | None = None) -> MultiDiscrete:
+    def batch(self, num: int) -> MultiDiscrete:
         num = checks.positive_integer("num", num)
-        return MultiDiscrete(np.broadcast_to(self.nvec, (num, *self.shape)), axis_name)
+        return MultiDiscrete(np.broadcast_to(self.nvec, (num, *self.shape)))
 
     def unbatch(self) -> Space:
         return Discrete(int(self.nvec[0])) if self.nvec.ndim == 1 else MultiDiscrete(self.nvec[0])
 
     def _static(self) -> tuple[PyTree, ...]:
-        return (self.nvec.shape, self.nvec.tobytes(), self.axis_name)
+        return (self.nvec.shape, self.nvec.tobytes())
 
     def __repr__(self) -> str:
-        over = "" if self.axis_name is None else f", axis_name={self.axis_name!r}"
         if self.nvec.size <= 8:
-            return f"MultiDiscrete({self.nvec.tolist()}{over})"
+            return f"MultiDiscrete({self.nvec.tolist()})"
         low, high = self.nvec.min(), self.nvec.max()
-        return f"MultiDiscrete({low if low == high else f'{low} to {high}'}, shape={self.shape}{over})"
+        return f"MultiDiscrete({low if low == high else f'{low} to {high}'}, shape={self.shape})"
 
 
 def _choose(key: jax.Array, mask: jax.Array, exists: np.ndarray) -> jax.Array:

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from envcore import checks, random, trees
-from envcore.devices import AxisName
 from envcore.spaces.base import Space, describe
 from envcore.spaces.box import Box
 from envcore.spaces.composite import Dict, Tuple
@@ -39,7 +38,7 @@ class Tree(Space):
     def dtype(self) -> PyTree:
         return jax.tree.map(lambda leaf: leaf.dtype, self.struct)
 
-    def sample(self, key: jax.Array) -> PyTree:
+    def _sample(self, key: jax.Array) -> PyTree:
         keys = random.split(key, max(1, len(self._leaves)))
         samples = [space.sample(keys[i]) for i, space in enumerate(self._leaves)]
         return jax.tree.unflatten(jax.tree.structure(self.struct), samples)
@@ -53,8 +52,7 @@ class Tree(Space):
     def _within(self, value: PyTree) -> jax.Array:
         return jax.numpy.array(True)  # NaN included: a library's own state may hold it where it means nothing
 
-    def batch(self, num: int, axis_name: AxisName | None = None) -> Tree:
-        del axis_name
+    def batch(self, num: int) -> Tree:
         num = checks.positive_integer("num", num)
         return Tree(jax.tree.map(lambda x: jax.ShapeDtypeStruct((num, *x.shape), x.dtype), self.struct))
 

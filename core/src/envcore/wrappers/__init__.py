@@ -15,7 +15,6 @@ from envcore.wrappers.batched import Batched as Batched
 from envcore.wrappers.batched import Sharded as Sharded
 from envcore.wrappers.check_actions import CheckActions as CheckActions
 from envcore.wrappers.episodes import LogWrapper as LogWrapper
-from envcore.wrappers.episodes import NoAutoReset as NoAutoReset
 from envcore.wrappers.normalize import NormalizeObservation as NormalizeObservation
 from envcore.wrappers.normalize import NormalizeReward as NormalizeReward
 from envcore.wrappers.normalize import RunningStatistics as RunningStatistics

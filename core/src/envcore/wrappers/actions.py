@@ -28,8 +28,8 @@ class ClipAction(Wrapper):
         _check_float_box(self.env, "ClipAction")
 
     def action_space(self, params: PyTree) -> spaces.Box:
-        shape = self.env.action_space(params).shape
-        return spaces.Box(-np.inf, np.inf, shape, axis_name=self.batch_axis())
+        inner = self.env.action_space(params)
+        return spaces.Box(-np.inf, np.inf, inner.shape).over_devices(inner.axis_name)
 
     def advance(self, state: PyTree, action: jax.Array, draws: PyTree, params: PyTree) -> Outcome:
         inner: Any = self.env.action_space(params)
@@ -63,8 +63,8 @@ class RescaleAction(Wrapper):
             raise ValueError(f"RescaleAction needs low < high, got low={self.low!r}, high={self.high!r}")
 
     def action_space(self, params: PyTree) -> spaces.Box:
-        shape = self.env.action_space(params).shape
-        return spaces.Box(self.low, self.high, shape, axis_name=self.batch_axis())
+        inner = self.env.action_space(params)
+        return spaces.Box(self.low, self.high, inner.shape).over_devices(inner.axis_name)
 
     def advance(self, state: PyTree, action: jax.Array, draws: PyTree, params: PyTree) -> Outcome:
         inner: Any = self.env.action_space(params)
@@ -127,9 +127,8 @@ class StickyAction(Wrapper):
 
     def draw(self, key: jax.Array, params: PyTree) -> StickyDraws:
         key_env, key_sticky = random.spawn(key, 2)
-        drawn = random.uniform(key_sticky, self.batch_shape, axis_name=self.batch_axis())
-        sticks = drawn < np.float32(self.repeat_action_probability)
-        return StickyDraws(self.env.draw(key_env, params), sticks)
+        drawn = self.draw_batch(lambda shape: random.uniform(key_sticky, shape))
+        return StickyDraws(self.env.draw(key_env, params), drawn < np.float32(self.repeat_action_probability))
 
     def advance(self, state: StickyState, action: PyTree, draws: StickyDraws, params: PyTree) -> Outcome:
         action = trees.where(draws.sticks & state.has_last_action, state.last_action, action)

@@ -11,7 +11,7 @@ import jax
 from flax import struct
 
 from envcore import spaces
-from envcore.devices import AxisName
+from envcore.devices import AxisName, axis_size, share_of
 from envcore.engine import arguments
 from envcore.environment import Environment, Outcome, computed
 from envcore.typing import PyTree
@@ -91,7 +91,7 @@ class Wrapper(Environment):
         self.env.check_params(params)
 
     def may_truncate(self, params: PyTree) -> bool:
-        return super().may_truncate(params) or self.env.may_truncate(params)
+        return self.env.may_truncate(params)
 
     def action_space(self, params: PyTree) -> spaces.Space:
         return self.env.action_space(params)
@@ -120,10 +120,9 @@ class Wrapper(Environment):
         return arguments.init_state(self.env, draws, params)
 
     def transition(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree, /) -> tuple[PyTree, ...]:
-        raise NotImplementedError(
-            f"{type(self).__name__} is a wrapper: call advance(state, action, draws, params), "
-            "or transition of env.unwrapped."
-        )
+        """The rules as the wrapper changes them: its `advance` without the time limit, but with the time counted."""
+        outcome = self.advance(state, action, draws, params)
+        return outcome.state, outcome.reward, outcome.terminated, outcome.info
 
     def draw(self, key: jax.Array, params: PyTree) -> PyTree:
         return self.env.draw(key, params)
@@ -159,6 +158,13 @@ class Wrapper(Environment):
         for _ in self.batch_shape:
             space = space.unbatch()
         return space
+
+    def draw_batch(self, draw: Callable[[tuple[int, ...]], jax.Array]) -> jax.Array:
+        """`draw(shape)` for the batch shape; on one of several devices, its rows of the draw for the whole batch."""
+        shape, axis_name = self.batch_shape, self.batch_axis()
+        if axis_name is None:
+            return draw(shape)
+        return share_of(draw((shape[0] * axis_size(axis_name), *shape[1:])), shape[0], axis_name)
 
     def batch_axis(self) -> AxisName | None:
         """The mapped axis over devices of a wrapped `Batched` that is a device's share; None on one device."""

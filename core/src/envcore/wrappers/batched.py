@@ -10,7 +10,7 @@ import jax
 from jax.sharding import NamedSharding
 
 from envcore import checks, random, spaces, trees
-from envcore.devices import AxisName, all_devices, check_supported, first_row, spread, vary_alike
+from envcore.devices import AxisName, all_devices, axis_size, check_supported, first_row, spread, vary_alike
 from envcore.engine import arguments
 from envcore.environment import Environment, Outcome
 from envcore.typing import PyTree
@@ -54,7 +54,7 @@ class Batched(Wrapper):
         return (self.num_envs, *self.env.batch_shape)
 
     def action_space(self, params: PyTree) -> spaces.Space:
-        return self.env.action_space(params).batch(self.num_envs, self.axis_name)
+        return self.env.action_space(params).batch(self.num_envs).over_devices(self.axis_name)
 
     def observation_space(self, params: PyTree) -> spaces.Space:
         return self.env.observation_space(params).batch(self.num_envs)
@@ -64,7 +64,7 @@ class Batched(Wrapper):
         return spaces.Dict({name: part.batch(self.num_envs) for name, part in space.spaces.items()})
 
     def draw_start(self, key: jax.Array, params: PyTree) -> PyTree:
-        return jax.vmap(self.env.draw_start, (0, None))(self._keys(key), params)
+        return jax.vmap(self.env.draw_start, (0, None))(self.keys(key), params)
 
     def init_state(self, draws: PyTree, params: PyTree, /) -> PyTree:
         state = jax.vmap(functools.partial(arguments.init_state, self.env), (0, None), axis_size=self.num_envs)(
@@ -73,13 +73,13 @@ class Batched(Wrapper):
         return state if self.axis_name is None else vary_alike(state, first_row(self.num_envs, self.axis_name))
 
     def draw(self, key: jax.Array, params: PyTree) -> PyTree:
-        return jax.vmap(self.env.draw, (0, None))(self._keys(key), params)
+        return jax.vmap(self.env.draw, (0, None))(self.keys(key), params)
 
     def advance(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
         return jax.vmap(self.env.advance, (0, 0, 0, None))(state, action, draws, params)
 
     def restart(self, key: jax.Array, done: jax.Array, state: PyTree, params: PyTree) -> PyTree:
-        return jax.vmap(self.env.restart, (0, 0, 0, None))(self._keys(key), done, state, params)
+        return jax.vmap(self.env.restart, (0, 0, 0, None))(self.keys(key), done, state, params)
 
     def observe(self, state: PyTree, params: PyTree) -> PyTree:
         return jax.vmap(self.env.observe, (0, None))(state, params)
@@ -91,10 +91,14 @@ class Batched(Wrapper):
         """All pictures: uint8 (num_envs, height, width, 3)."""
         return jax.vmap(lambda one: self.env.render(one, params, height))(state)
 
-    def _keys(self, key: jax.Array) -> jax.Array:
+    def keys(self, key: jax.Array) -> jax.Array:
+        """A key for each copy, made of one; typed keys (num_envs,) are returned as they are."""
         if trees.is_key(key) and key.shape == (self.num_envs,):
             return key
-        return random.spawn(key, self.num_envs, self.axis_name)
+        if self.axis_name is None:
+            return random.spawn(key, self.num_envs)
+        total = self.num_envs * axis_size(self.axis_name)
+        return random.spawn(key, self.num_envs, first_row(self.num_envs, self.axis_name), total)
 
 
 @dataclasses.dataclass(frozen=True)

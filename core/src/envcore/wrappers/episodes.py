@@ -1,4 +1,4 @@
-"""Wrappers around whole episodes: `LogWrapper` counts them, `NoAutoReset` leaves them at their ends."""
+"""`LogWrapper`: the returns and lengths of episodes."""
 
 from __future__ import annotations
 
@@ -74,14 +74,3 @@ class LogWrapper(Wrapper):
 
     def observe(self, state: LogState, params: PyTree) -> PyTree:
         return self.env.observe(state.env_state, params)
-
-
-@dataclasses.dataclass(frozen=True)
-class NoAutoReset(Wrapper):
-    """The same environment without auto-reset: after `done`, `step` returns the final observation and state.
-
-    Stepping on from there does what the original environment does after its end; call `reset` instead.
-    """
-
-    def restart(self, key: jax.Array, done: jax.Array, state: PyTree, params: PyTree) -> PyTree:
-        return state

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -97,7 +96,7 @@ def load_all(folder: Path) -> Iterator[tuple[Checkpoint, bytes]]:
       RunError: a file is damaged.
     """
     for path in sorted(folder.glob(f"{_PREFIX}*.safetensors")):
-        found = file_of(path).content(math.inf)
+        found = file_of(path).content()
         yield load(found, path), found
 
 

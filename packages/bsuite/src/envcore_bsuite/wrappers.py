@@ -78,7 +78,7 @@ class RewardNoise(ParamsWrapper):
 
     def draw(self, key: jax.Array, params: RewardNoiseParams) -> RewardNoiseDraws:
         key_env, key_noise = random.spawn(key, 2)
-        noise = random.normal(key_noise, self.batch_shape, self.batch_axis())
+        noise = self.draw_batch(lambda shape: random.normal(key_noise, shape))
         return RewardNoiseDraws(super().draw(key_env, params), noise)
 
     def advance(self, state: PyTree, action: PyTree, draws: RewardNoiseDraws, params: RewardNoiseParams) -> Outcome:

@@ -114,7 +114,7 @@ def test_options_and_params():
     ("make", "error", "message"),
     [
         (lambda: GymnasiumEnv("CartPol-v1"), envcore.errors.UnknownEnvironmentError, "CartPole-v1"),
-        (lambda: GymnasiumEnv("CartPole-v1", sizes=3), InvalidArgumentError, "unexpected keyword argument 'sizes'"),
+        (lambda: GymnasiumEnv("CartPole-v1", sizes=3), InvalidArgumentError, "has no option 'sizes'"),
         (lambda: GymnasiumEnv("CartPole-v1", {"g": 3}), InvalidParamsError, "no param 'g'; its params: "),
         (lambda: GymnasiumEnv("CartPole-v1", {"masscart": "x"}), InvalidParamsError, "masscart"),
         (lambda: GymnasiumEnv(3), InvalidArgumentError, "must be an environment of envcore or its id, got 3"),

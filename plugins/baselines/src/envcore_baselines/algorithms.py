@@ -163,6 +163,12 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
     return made
 
 
+def is_announced(algorithm: Algorithm) -> bool:
+    """Whether an algorithm is one that a plugin announces, by its name."""
+    announced = registry.announced(AlgorithmSpec)
+    return isinstance(algorithm, str) and announced.find(algorithm, ConfigError) is not None
+
+
 def _found(algorithm: Algorithm) -> tuple[type[Any], str]:
     """The class of an algorithm, and its table in the files of environments; "" where they cannot have one."""
     if not isinstance(algorithm, str):

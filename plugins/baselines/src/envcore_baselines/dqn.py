@@ -21,10 +21,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from envcore import checks, random, spaces, trees
+from envcore import random, spaces, trees
 from envcore.environment import Environment
 from envcore.wrappers import ActionMaskObservation, Batched, FlattenObservation, LogWrapper
 from flax import linen as nn
+
+from envcore_baselines.networks import checked_network
 
 ILLEGAL = np.float32(-1e9)  # the value of an action that must not be chosen
 
@@ -230,7 +232,7 @@ class DQN:
         self._transition = Transition(obs, int_, float_, float_, obs)
         self._network: Any = Network((*config.hidden, space.n))
         if network is not None:
-            self._network = checks.network(network, split(obs)[0], {"values": (space.n,)})
+            self._network = checked_network(network, split(obs)[0], {"values": (space.n,)})
 
     @property
     def steps_per_update(self) -> int:

@@ -29,7 +29,7 @@ import numpy as np
 import optax
 from envcore import random, spaces
 from envcore.environment import NO_TIME_LIMIT, Environment
-from envcore.wrappers import ActionMaskObservation, Batched, FlattenObservation, NoAutoReset, RunningStatistics
+from envcore.wrappers import ActionMaskObservation, Batched, FlattenObservation, RunningStatistics
 from evosax.algorithms import Open_ES
 from evosax.core.fitness_shaping import centered_rank_fitness_shaping_fn
 from flax import linen as nn
@@ -188,7 +188,7 @@ class ES:
         is_flat = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
         self.env = env if is_flat else FlattenObservation(env)
         self._obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
-        self._episodes = NoAutoReset(Batched(self.env, config.episodes))
+        self._episodes = Batched(self.env, config.episodes)
         self._max_steps = _max_steps(env, params, config)
         space: Any = env.action_space(params)
         is_box: bool = isinstance(space, spaces.Box) and space.dtype.kind == "f"
@@ -257,7 +257,7 @@ class ES:
     ) -> tuple[jax.Array, RunningStatistics]:
         """The returns of all members' episodes, (members, episodes), and the statistics with their observations."""
         reset = jax.vmap(self._episodes.reset, (None, None), axis_size=self.config.population_size)
-        step = jax.vmap(self._episodes.step, (None, 0, 0, None))
+        step = jax.vmap(self._episodes.step_env, (None, 0, 0, None))
         act = jax.vmap(lambda policy, memory, obs: self._actions(ESAgent(policy, statistics), memory, obs))
 
         def body(carry: Any, _: Any) -> tuple[Any, None]:
@@ -269,9 +269,9 @@ class ES:
                 is_seen = running.reshape(*running.shape, *[1] * (array.ndim - 2))
                 seen = seen.update(jnp.where(is_seen, array, 0), running)
             action, memory = act(population, memory, obs)
-            obs, env_state, reward, done, _ = step(key_step, env_state, action, self._params)
+            obs, env_state, reward, terminated, info = step(key_step, env_state, action, self._params)
             returns = returns + jnp.where(running, reward, 0)
-            running = running & ~done & (time + 1 < self._max_steps)
+            running = running & ~(terminated | info["truncated"]) & (time + 1 < self._max_steps)
             return (key, memory, obs, env_state, returns, running, seen, time + 1), None
 
         key, key_reset = random.split(key)

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from envcore import random
-from envcore.wrappers import Batched, NoAutoReset
+from envcore.wrappers import Batched
 
 from envcore_baselines.learner import Constants, Learner, each_agent
 
@@ -58,7 +58,7 @@ def _play(
     learner: Learner, params: Any, agents: Any, keys: jax.Array, num_episodes: int, greedy: bool
 ) -> tuple[jax.Array, jax.Array]:
     """As `episode_returns`, with several agents: what is of an agent has a leading axis for them."""
-    batch = NoAutoReset(Batched(learner.env, num_episodes))
+    batch = Batched(learner.env, num_episodes)
     act = jax.vmap(functools.partial(learner.act, greedy=greedy), (None, 0, 0, 0))
 
     def start(key: jax.Array) -> Any:
@@ -71,9 +71,9 @@ def _play(
         key, memory, obs, state, returns, ended = carry
         key, key_act, key_step = random.split(key, 3)
         action, memory = act(agent, memory, obs, random.split(key_act, num_episodes))
-        obs, state, reward, done, _ = batch.step(key_step, state, action, params)
+        obs, state, reward, terminated, info = batch.step_env(key_step, state, action, params)
         returns = returns + jnp.where(ended, 0, reward)
-        return key, memory, obs, state, returns, ended | done
+        return key, memory, obs, state, returns, ended | terminated | info["truncated"]
 
     # One loop for all agents: that of each, mapped, would choose between old and new values of all that it carries.
     def is_running(carry: Any) -> jax.Array:

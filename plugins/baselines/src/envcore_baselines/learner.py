@@ -30,8 +30,8 @@ class Learner(Protocol):
 
     A class of learners takes `(env, params, config)`. Its attribute `Config` is the dataclass of its settings, of the
     types that `settings` describes. If it has an argument `distribution`, it gets one for actions that are several
-    discrete numbers, and None for others; if it has an argument `network`, a user may give one, which
-    `envcore.checks.network` checks. It raises ValueError where the settings, the network or the environment do not fit.
+    discrete numbers, and None for others. If it has an argument `network`, a user may give one, which
+    `networks.checked_network` checks. It raises ValueError where settings, network or environment do not fit.
     """
 
     @property

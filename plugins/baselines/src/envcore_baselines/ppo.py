@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from envcore import checks, random, spaces
+from envcore import random, spaces
 from envcore.environment import Environment
 from envcore.rollout import RolloutState, run_rollout, start_rollout
 from envcore.wrappers import (
@@ -34,6 +34,9 @@ from envcore.wrappers import (
 )
 from flax import linen as nn
 from jax.flatten_util import ravel_pytree
+
+from envcore_baselines.networks import checked_network
+from envcore_baselines.permutations import permutations
 
 # `envcore train` and `envcore_baselines.train` check these bounds; `PPO` does not.
 Fraction = Annotated[float, (0, 1)]
@@ -288,7 +291,7 @@ class PPO:
         results = {"outputs": (sizes[0],), "values": ()}
         self._network: Any = ActorCritic(config, *sizes)
         if network is not None:
-            self._network = checks.network(network, self._obs, results)
+            self._network = checked_network(network, self._obs, results)
         batch = LogWrapper(Batched(ClipAction(self.env) if is_box else self.env, config.num_envs))
         self._batch = NormalizeReward(batch, gamma=config.discount) if config.normalize_rewards else batch
         self._may_truncate = env.may_truncate(params)
@@ -405,7 +408,7 @@ class PPO:
 
         batch = (*_flat((obs, action, log_prob)), advantages, targets)
         key, key_orders = random.split(state.key)
-        orders = random.permutations(key_orders, config.epochs, self.steps_per_update)
+        orders = permutations(key_orders, config.epochs, self.steps_per_update)
         minibatches = orders.reshape(config.epochs * config.minibatches, -1)
         (network, optimizer), means = jax.lax.scan(descend, (agent.network, state.optimizer), minibatches)
         metrics |= dict(zip(("loss", "entropy", "kl", "gradient_norm"), means.mean(0), strict=True))

@@ -20,11 +20,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from envcore import checks, random, spaces
+from envcore import random, spaces
 from envcore.environment import Environment
 from envcore.rollout import RolloutState, run_rollout, start_rollout
 from envcore.wrappers import ActionMaskObservation, Batched, FlattenObservation, LogWrapper
 from flax import linen as nn
+
+from envcore_baselines.networks import checked_network
+from envcore_baselines.permutations import permutations
 
 ILLEGAL = np.float32(-1e9)  # the value of an action that must not be chosen
 
@@ -171,7 +174,7 @@ class PQN:
             )
         self._network: Any = Network(config, space.n)
         if network is not None:
-            self._network = checks.network(network, self._obs, {"values": (space.n,)})
+            self._network = checked_network(network, self._obs, {"values": (space.n,)})
         self._batch, self._rollout = LogWrapper(Batched(self.env, config.num_envs)), rollout
         steps = min(self.num_updates * config.epochs * config.minibatches, 2**31 - 1)  # as far as RAdam counts
         rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
@@ -261,7 +264,7 @@ class PQN:
 
         batch = _flat((obs, action, targets))
         key, key_orders = random.split(state.key)
-        orders = random.permutations(key_orders, config.epochs, self.steps_per_update)
+        orders = permutations(key_orders, config.epochs, self.steps_per_update)
         minibatches = orders.reshape(config.epochs * config.minibatches, -1)
         (network, optimizer), metrics = jax.lax.scan(descend, (state.network, state.optimizer), minibatches)
         state = State(network, optimizer, rollout, state.updates + jnp.int32(1), key)

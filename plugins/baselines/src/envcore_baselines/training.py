@@ -278,7 +278,8 @@ def _learner(
     def make(config: Any) -> Learner:
         return algorithms.learner(algorithm, env, params, config, network)
 
-    check_update(make(config))
+    if not algorithms.is_announced(algorithm):  # as those that a user is just writing
+        check_update(make(config))
     return Swept(make, config, names) if names else make(config)
 
 

@@ -37,22 +37,6 @@ def show(table: RenderableType) -> None:
     console().print(table)
 
 
-def confirm(question: str, bar: Progress) -> bool:
-    """Asks on the terminal, while a bar waits. No is the default, and the answer where nobody can give one."""
-    from rich.text import Text
-
-    if not (sys.stdin.isatty() and bar.console.is_terminal):
-        return False
-    bar.stop()
-    try:
-        answer = bar.console.input(Text(f"{question} [y/N] "))
-    except EOFError:
-        answer = ""
-    finally:
-        bar.start()
-    return answer.strip().lower() in ("y", "yes")
-
-
 def progress_bar(*columns: ProgressColumn, is_shown: bool = True, transient: bool = False) -> Progress:
     """A progress bar with these columns; by default the task, the bar, the percentage and the time that is left."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn

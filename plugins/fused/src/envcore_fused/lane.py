@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import jax
 from envcore import random, spaces
+from envcore.devices import axis_size
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
@@ -14,6 +15,8 @@ from envcore.rollout import Policy, RandomPolicy
 from envcore.typing import PyTree
 from envcore.wrappers import Batched, ParamsWrapper, Wrapper
 from jax import lax
+
+from envcore_fused.interpreter import ROW
 
 AXIS = "envs"
 
@@ -39,7 +42,7 @@ class Lane(Wrapper):
 
 
 class LaneSpace(spaces.Space):
-    """A space that samples this lane's value of a whole batch."""
+    """A space that samples this lane's value of a whole batch, as the interpreter plays it."""
 
     def __init__(self, space: spaces.Space):
         self._space = space
@@ -56,7 +59,11 @@ class LaneSpace(spaces.Space):
         return self._space.dtype
 
     def sample(self, key: jax.Array) -> PyTree:
-        return jax.tree.map(lambda x: lax.squeeze(x, (0,)), self._space.batch(1, AXIS).sample(key))
+        def alone(key: jax.Array) -> PyTree:
+            return jax.tree.map(lambda x: lax.squeeze(x, (0,)), self._space.batch(1).sample(key))
+
+        alone.__name__ = ROW
+        return jax.jit(alone)(key)
 
     def mismatch(self, value: PyTree) -> str | None:
         return self._space.mismatch(value)
@@ -106,4 +113,4 @@ def lane_policy(env: Environment, policy: Policy) -> Policy | None:
 
 
 def _lane_key(key: jax.Array) -> jax.Array:
-    return random.spawn(key, 1, AXIS)[0]
+    return random.spawn(key, 1, lax.axis_index(AXIS), axis_size(AXIS))[0]

@@ -71,7 +71,7 @@ class Train:
                 training = Training(self.run.learner(*self.run.make()), self.run, folder)
 
             def files() -> Files:
-                return {path.name: File(path).content(math.inf) for path in folder.iterdir()}
+                return {path.name: File(path).content() for path in folder.iterdir()}
 
             def saved() -> Files:
                 training.save()
@@ -207,7 +207,7 @@ def _train(
             parts[name] = 1.0
         else:
             # The curve's tables are made of the checkpoint, and never read.
-            sent = {path.name: File(path).content(math.inf) for path in files if path.suffix != ".csv"}
+            sent = {path.name: File(path).content() for path in files if path.suffix != ".csv"}
             tasks[name] = TrainTask(Train(run), sent)
     progress(sum(parts.values()))
 
@@ -235,5 +235,5 @@ def _tables(run: Run, curve: Curve) -> Files:
 
 def _rewrite(path: Path, content: bytes) -> None:
     """Writes a file that does not have this content."""
-    if not path.exists() or File(path).content(math.inf) != content:
+    if not path.exists() or File(path).content() != content:
         replace(path, content)

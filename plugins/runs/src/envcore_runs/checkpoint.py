@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -73,7 +72,7 @@ def load(path: str | Path, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
       FileError: there is no such file, or it is damaged.
     """
     file = File(path)
-    return unpacked(file, file.content(math.inf), kind)
+    return unpacked(file, file.content(), kind)
 
 
 def unpacked(file: File, content: bytes, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-from envcore import random, registry, spaces
+from envcore import registry, spaces
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import EnvcoreError, InvalidArgumentError, one_line
@@ -164,9 +164,7 @@ def batch_policy(player: Player, batch: Batched, params: Any) -> Policy:
         )
 
     def mapped(policy_params: Any, obs: Any, key: jax.Array) -> Any:
-        return jax.vmap(lambda obs, key: player.act(memory, obs, key)[0])(
-            obs, random.spawn(key, batch.num_envs, batch.axis_name)
-        )
+        return jax.vmap(lambda obs, key: player.act(memory, obs, key)[0])(obs, batch.keys(key))
 
     return mapped
 

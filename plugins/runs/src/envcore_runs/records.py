@@ -30,11 +30,9 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from envcore.errors import EnvcoreError, FileError
-from envcore.files import read
 
 T = TypeVar("T")
 
-_MOST_BYTES, _MOST_BYTES_OF_TOML = 2**26, 10**6
 _MOST_LEVELS = 64
 _DEEP_KEY = re.compile(r"""(?<![\w-])(?:(?:"(?:\\.|[^"\\\n])*+"|'[^'\n]*+'|[\w-]++)[ \t]*+\.[ \t]*+){64}""")
 """A TOML key of so many parts, on which its reader spends a time that grows with their square."""
@@ -80,19 +78,20 @@ class File:
         Args:
           kind: the description.
         """
-        return self.parsed(self.content(_MOST_BYTES_OF_TOML if self._is_toml else _MOST_BYTES), kind)
+        return self.parsed(self.content(), kind)
 
     @property
     def _is_toml(self) -> bool:
         return Path(self.path).suffix == ".toml"
 
-    def content(self, most_bytes: float = _MOST_BYTES) -> bytes:
-        """The bytes of the file.
-
-        Args:
-          most_bytes: their largest number.
-        """
-        return read(self.path, self.advice, self.error, most_bytes)
+    def content(self) -> bytes:
+        """The bytes of the file."""
+        try:
+            return Path(self.path).read_bytes()
+        except FileNotFoundError:
+            raise self.error(f"{self.path} does not exist.") from None
+        except OSError as problem:
+            raise self.error(f"{self.path} cannot be read: {problem.strerror or problem}.") from problem
 
     def parsed(self, text: bytes | str, kind: type[T]) -> T:
         """The value of a text in the file.

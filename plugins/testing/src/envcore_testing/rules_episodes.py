@@ -93,6 +93,9 @@ def done_flag(subject: Subject) -> Iterator[Breach]:
     steps = subject.both_recordings
     problem = "done is not terminated | truncated: leave it to the base class"
     yield from _everywhere(steps.done == (steps.terminated | steps.truncated), steps, problem, subject.place(*_END))
+    problem = "a step is truncated, although may_truncate(params) returns False"
+    is_told = subject.env.may_truncate(subject.params)
+    yield from _everywhere(is_told | ~subject.recording.truncated, subject.recording, problem, subject.place(*_END))
 
 
 def discount(subject: Subject) -> Iterator[Breach]:

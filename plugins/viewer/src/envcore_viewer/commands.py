@@ -63,9 +63,6 @@ def gallery(
         list[str] | None, typer.Argument(metavar="[ID...]", help="Ids of environments; by default all.")
     ] = None,
     height: Annotated[int, typer.Option(parser=integer, metavar="<int>", help="Height of a picture, in pixels.")] = 200,
-    download: Annotated[
-        bool, typer.Option("--download", help="Download what environments need, without a question.")
-    ] = False,
     option: Options = None,
     set_: Params = None,
     seed: Seed = 0,
@@ -79,7 +76,7 @@ def gallery(
     choices = [choose(env_id, option or (), set_ or ()) for env_id in dict.fromkeys(env_ids or [])]
     from envcore_viewer.gallery import gallery as write_gallery
 
-    write_gallery(choices, out, height, seed, may_download=download)
+    write_gallery(choices, out, height, seed)
 
 
 def play(

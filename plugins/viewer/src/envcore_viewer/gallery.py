@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import html
 import os
 import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import jax
-from envcore import downloads, random
-from envcore.errors import DownloadRefusedError, EnvcoreError
+from envcore import random
+from envcore.errors import EnvcoreError
 from envcore.files import replace
 from envcore.painting import BLUE, INK, PAPER, SHADE
 from envcore.random import key_of
@@ -22,7 +21,7 @@ from envcore.registration import Registration
 from envcore.suggestions import how_to_install
 from envcore_cli.catalogue import by_family
 from envcore_cli.describe import describe
-from envcore_cli.output import confirm, progress_bar, say
+from envcore_cli.output import progress_bar, say
 from envcore_runs import memory
 from envcore_runs.choice import Choice
 from envcore_runs.errors import NotEnoughMemoryError
@@ -50,7 +49,7 @@ class _Card:
     problem: str  # why there is no picture or no environment
 
 
-def gallery(choices: Sequence[Choice], out: str | Path, height: int, seed: int, *, may_download: bool = False) -> None:
+def gallery(choices: Sequence[Choice], out: str | Path, height: int, seed: int) -> None:
     """Writes a folder with one page that shows environments: an animation, the spaces, options and params of each.
 
     Args:
@@ -58,7 +57,6 @@ def gallery(choices: Sequence[Choice], out: str | Path, height: int, seed: int, 
       out: the folder; it is created if necessary, and existing files in it are replaced.
       height: the height of a picture, in pixels.
       seed: the seed of the random key.
-      may_download: whether an environment may download its data; otherwise a terminal is asked.
 
     Raises:
       EnvcoreError: the folder cannot be written to, or the height or seed is invalid.
@@ -73,7 +71,7 @@ def gallery(choices: Sequence[Choice], out: str | Path, height: int, seed: int, 
         raise GalleryError(f"cannot write {out / _PAGE}: it is a folder; choose another place.")
     try:
         (out / _PICTURES).mkdir(parents=True, exist_ok=True)
-        cards = _cards(chosen, out, height, random.split(key, len(chosen)), may_download)
+        cards = _cards(chosen, out, height, random.split(key, len(chosen)))
     except OSError as error:
         raise GalleryError(f"cannot write into {out}: {error.strerror or error}; choose another folder.") from error
     for problem in dict.fromkeys(card.problem for card in cards if card.problem):
@@ -89,7 +87,7 @@ def _installed() -> list[Choice]:
     return alone + [Choice(title, found) for title, found in firsts]
 
 
-def _cards(chosen: Sequence[Choice], out: Path, height: int, keys: jax.Array, may_download: bool) -> list[_Card]:
+def _cards(chosen: Sequence[Choice], out: Path, height: int, keys: jax.Array) -> list[_Card]:
     """Makes the cards of all environments, one thread per core: compiling, rendering and encoding release the GIL.
 
     The page is written anew with every card, so that it can be looked at before the last one is made.
@@ -101,17 +99,13 @@ def _cards(chosen: Sequence[Choice], out: Path, height: int, keys: jax.Array, ma
     with progress_bar(*columns) as progress:
         everything = progress.add_task("all", total=len(chosen))
 
-        def make(number: int, may_download: bool) -> None:
+        def make(number: int) -> None:
             choice = chosen[number]
             task = progress.add_task(choice.title, total=_STAGES)
             try:
-                with contextlib.nullcontext() if may_download else downloads.refused():
-                    card = _card(choice, out, height, keys[number], lambda: progress.advance(task))
+                card = _card(choice, out, height, keys[number], lambda: progress.advance(task))
             finally:
                 progress.remove_task(task)
-            add(number, card)
-
-        def add(number: int, card: _Card) -> None:
             with writing:
                 made[number] = card
                 cards = [made[each] for each in sorted(made)]
@@ -120,22 +114,9 @@ def _cards(chosen: Sequence[Choice], out: Path, height: int, keys: jax.Array, ma
                 if not progress.console.is_terminal:  # a log has no bar
                     say(f"{len(made)} of {len(chosen)}: {card.title}")
 
-        answers: dict[str, bool] = {}  # to each question once
         try:
-            jobs = {pool.submit(make, number, may_download): number for number in range(len(chosen))}
-            while jobs:
-                for job in wait(jobs, return_when=FIRST_COMPLETED).done:
-                    number = jobs.pop(job)
-                    try:
-                        job.result()
-                    except DownloadRefusedError as error:
-                        choice, needed = chosen[number], str(error)
-                        if needed not in answers:
-                            answers[needed] = confirm(f"{choice.title} {needed} Do it?", progress)
-                        if answers[needed]:
-                            jobs[pool.submit(make, number, True)] = number
-                        else:
-                            add(number, _Card(choice.title, choice.found, {}, "", f"{needed} --download includes it."))
+            for job in as_completed([pool.submit(make, number) for number in range(len(chosen))]):
+                job.result()
             return [made[number] for number in range(len(chosen))]
         finally:
             pool.shutdown(wait=False, cancel_futures=True)  # after an error or Ctrl-C, no new work starts
@@ -151,9 +132,6 @@ def _card(choice: Choice, out: Path, height: int, key: jax.Array, advance: Calla
 
     Args:
       advance: called after each of the `_STAGES`: made, rendered, written.
-
-    Raises:
-      DownloadRefusedError: the environment needs data that may not be downloaded.
     """
     found = choice.found
     picture = f"{_PICTURES}/{re.sub(r'[^A-Za-z0-9.-]+', '_', found.qualified_name)}.webp"
@@ -171,9 +149,7 @@ def _card(choice: Choice, out: Path, height: int, key: jax.Array, advance: Calla
             frames = visualizer(env, params, player, key, num_steps=steps, height=height).frames
         advance()
     except Exception as error:  # a plugin may raise anything
-        if isinstance(error, NotEnoughMemoryError | DownloadRefusedError) or (
-            isinstance(error, EnvcoreError) and choice.is_changed
-        ):
+        if isinstance(error, NotEnoughMemoryError) or (isinstance(error, EnvcoreError) and choice.is_changed):
             raise  # the user's arguments are at fault
         problem = str(error) if isinstance(error, EnvcoreError) else f"{type(error).__name__}: {error}"
         return _Card(choice.title, found, facts, "", problem)
