@@ -126,14 +126,8 @@ def _read(reader: str, obs: jax.Array) -> jax.Array:
 
 def markdown(results: list[dict[str, Any]], header: bool) -> str:
     """The rows as a table."""
-    lines = (
-        ["| environment | hints | reader | ns with | ns without | gain |", "|---|---|---|---|---|---|"]
-        if header
-        else []
-    )
+    rows = [("environment", "hints", "reader", "ns with", "ns without", "gain"), ("---",) * 6] if header else []
     for row in results:
-        gain = row["without"] / row["with"]
-        lines.append(
-            f"| {row['id']} | {row['hints']} | {row['reader']} | {row['with']:.1f} | {row['without']:.1f} | {gain:.2f} |"
-        )
-    return "\n".join(lines)
+        times = f"{row['with']:.1f}", f"{row['without']:.1f}", f"{row['without'] / row['with']:.2f}"
+        rows.append((row["id"], row["hints"], row["reader"], *times))
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

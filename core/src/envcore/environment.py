@@ -67,8 +67,7 @@ class EnvParams:
     A name that the class does not have, of the constructor or of `replace`, raises an `InvalidParamsError`.
 
     Attributes:
-      max_steps_in_episode: the step that reaches it is truncated; `NO_TIME_LIMIT`, or infinity, for none. Whole floats
-        are accepted too.
+      max_steps_in_episode: the step that reaches it is truncated; `NO_TIME_LIMIT` for none.
     """
 
     max_steps_in_episode: IntParam = struct.field(default=NO_TIME_LIMIT, kw_only=True)

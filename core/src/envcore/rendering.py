@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Sequence
 
 import jax
@@ -12,7 +11,7 @@ import numpy as np
 
 from envcore.engine import arguments
 from envcore.environment import Environment
-from envcore.errors import EnvcoreError, EnvironmentDefinitionError, InvalidArgumentError
+from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
 from envcore.painting import checked_height
 from envcore.typing import PyTree
 
@@ -40,26 +39,18 @@ def picture_struct(env: Environment, state: PyTree, params: PyTree, height: obje
 
     Raises:
       InvalidArgumentError: the height is not a positive integer.
-      EnvironmentDefinitionError: `render` returns something else, or does not take a height.
+      EnvironmentDefinitionError: `render` returns something else.
       NoPictureError: the environment does not implement `render`.
     """
     height = checked_height(height)
-    call = f"{env.name}.render(state, params, height={height})"
-    _check_arguments(env, call)
-    batch = np.shape(state.time)
-    wanted = f"it must return uint8 {[*batch, height, 'width', 3]}"
-    try:
-        picture = jax.eval_shape(lambda state, params: render_instant(env, state, params, height), state, params)
-    except TypeError as error:
-        if isinstance(error, EnvcoreError) or "not a valid JAX type" not in str(error):
-            raise
-        raise EnvironmentDefinitionError(f"{call} returns something that is not an array: {wanted}.") from error
-    if not isinstance(picture, jax.ShapeDtypeStruct):
-        returned = "None" if picture is None else f"a {type(picture).__name__}"
-        raise EnvironmentDefinitionError(f"{call} returns {returned}: {wanted}.")
-    shape = picture.shape
-    if picture.dtype != jnp.uint8 or shape != (*batch, height, *shape[-2:-1], 3) or not shape[-2]:
-        raise EnvironmentDefinitionError(f"{call} returns {picture.dtype}{list(shape)}: {wanted}.")
+    picture = jax.eval_shape(lambda state, params: render_instant(env, state, params, height), state, params)
+    batch, shape = np.shape(state.time), tuple[int, ...](getattr(picture, "shape", ()))
+    if shape != (*batch, height, *shape[-2:-1], 3) or not shape[-2] or picture.dtype != jnp.uint8:
+        returned = f"{picture.dtype}{list(shape)}" if hasattr(picture, "dtype") else f"a {type(picture).__name__}"
+        raise EnvironmentDefinitionError(
+            f"{env.name}.render(state, params, height={height}) returns {returned}: it must return uint8 "
+            f"{[*batch, height, 'width', 3]}."
+        )
     return picture
 
 
@@ -87,14 +78,3 @@ def margins(shape: Sequence[int], size: tuple[int, int]) -> list[tuple[int, int]
     """The padding that centers a picture of a shape (height, width, ...) in `size`."""
     spare = [side - rendered for side, rendered in zip(size, shape[:2], strict=True)]
     return [(each // 2, each - each // 2) for each in spare] + [(0, 0)] * (len(shape) - 2)
-
-
-def _check_arguments(env: Environment, call: str) -> None:
-    """Checks the wrapper and the wrapped environment, because wrappers pass on all arguments."""
-    for owner in (env, env.unwrapped):
-        try:
-            inspect.signature(owner.render).bind(None, None, height=1)
-        except TypeError as error:
-            raise EnvironmentDefinitionError(
-                f"{call} cannot be called: {error}; its signature must be render(self, state, params, height=256)."
-            ) from error

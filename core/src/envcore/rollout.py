@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TypeVar, overload
+from typing import TYPE_CHECKING, TypeVar
 
 import jax
 from flax import struct
@@ -20,8 +20,6 @@ from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.fusion import stored
 from envcore.typing import PyTree
-
-Collected = TypeVar("Collected")
 
 Policy = Callable[[PyTree, PyTree, jax.Array], PyTree]
 """`policy(policy_params, obs, key) -> action`."""
@@ -51,6 +49,14 @@ class Transition:
     info: dict[str, PyTree]
 
 
+if TYPE_CHECKING:  # without `collect`, what is collected are transitions
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    Collected = TypeVarWithDefault("Collected", default=Transition)
+else:
+    Collected = TypeVar("Collected")
+
+
 @struct.dataclass
 class RolloutState:
     """The state of a rollout between steps, which `run_rollout` takes and returns.
@@ -71,28 +77,8 @@ def start_rollout(env: Environment, key: jax.Array, params: PyTree = None) -> Ro
     return RolloutState(key, env.reset(key_reset, params)[1])
 
 
-@overload
-def run_rollout(
-    env: Environment,
-    policy: Policy,
-    start: RolloutState,
-    num_steps: int,
-    params: PyTree = None,
-    policy_params: PyTree = None,
-) -> tuple[RolloutState, Transition]: ...
-
-
-@overload
-def run_rollout(
-    env: Environment,
-    policy: Policy,
-    start: RolloutState,
-    num_steps: int,
-    params: PyTree = None,
-    policy_params: PyTree = None,
-    *,
-    collect: Callable[[Transition], Collected],
-) -> tuple[RolloutState, Collected]: ...
+def _everything(transition: Transition) -> Transition:
+    return transition
 
 
 def run_rollout(
@@ -102,8 +88,8 @@ def run_rollout(
     num_steps: int,
     params: PyTree = None,
     policy_params: PyTree = None,
-    collect: Callable[[Transition], PyTree] = lambda transition: transition,
-) -> tuple[RolloutState, PyTree]:
+    collect: Callable[[Transition], Collected] = _everything,  # pyright: ignore[reportArgumentType]
+) -> tuple[RolloutState, Collected]:
     """Takes `num_steps` steps, with auto-reset, in one `lax.scan`. Call it inside `jit`.
 
     Args:

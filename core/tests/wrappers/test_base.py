@@ -117,8 +117,9 @@ def test_chance_is_chosen_through_wrappers() -> None:
 def test_transition_is_advance_without_the_time_limit() -> None:
     env, params = wrappers.LogWrapper(Spring()), Spring().default_params
     (_, state), draws = env.reset(KEY), env.draw(KEY, params)
-    outcome = env.advance(state, jnp.float32(0.5), draws, params)
-    found = env.transition(state, jnp.float32(0.5), draws, params)
+    action = env.action_space(params).sample(KEY)
+    outcome = env.advance(state, action, draws, params)
+    found = env.transition(state, action, draws, params)
     chex.assert_trees_all_equal(found, (outcome.state, outcome.reward, outcome.terminated, outcome.info))
 
 

@@ -11,9 +11,9 @@ import jax
 import numpy as np
 from bsuite_lockstep import Steps, Task
 from bsuite_tasks import floats, ints, reader
-from envcore_bsuite.cartpole import CartPoleStart, CartPoleState
+from envcore_bsuite.cartpole import CartPoleState
 from envcore_bsuite.cartpole_swingup import CartPoleSwingupState
-from envcore_bsuite.mountain_car import MountainCarStart, MountainCarState
+from envcore_bsuite.mountain_car import MountainCarState
 from lockstep import ROUNDINGS, SPACING, Calls, Fields
 
 _STEP = 0.01  # seconds, of CartPole
@@ -87,7 +87,7 @@ CARTPOLE = Task(
     },
     _read_pole("episode_return", "raw_return", "best_episode"),
     reset_calls=lambda state: _pole_offsets(state, 0.0),
-    start=lambda draws: CartPoleStart(draws["init"]),
+    start=lambda draws: draws["init"],
     put=_put_pole,
     sizes=_pole_sizes,
 )
@@ -133,7 +133,7 @@ CARTPOLE_SWINGUP = Task(
     _from_swingup,
     _read_pole("episode_return", "raw_return", "total_upright", "best_episode"),
     reset_calls=lambda state: _pole_offsets(state, np.pi),
-    start=lambda draws: CartPoleStart(draws["init"]),
+    start=lambda draws: draws["init"],
     put=_put_pole,
     sizes=_swingup_sizes,
 )
@@ -170,7 +170,7 @@ MOUNTAIN_CAR = Task(
     },
     reader("timestep", "position", "velocity", "raw_return"),
     reset_calls=lambda state: [("uniform", float(state.position))],
-    start=lambda draws: MountainCarStart(draws["position"]),
+    start=lambda draws: draws["position"],
     put=_put_car,
     sizes=_car_sizes,
 )

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from bsuite_lockstep import Steps, Task
 from envcore_bsuite.bandit import SimpleBanditState
-from envcore_bsuite.catch import CatchStart, CatchState
+from envcore_bsuite.catch import CatchState
 from envcore_bsuite.deep_sea import DeepSeaDraws, DeepSeaState
 from envcore_bsuite.discounting_chain import DiscountingChainState
 from envcore_bsuite.memory_chain import MemoryChainStart, MemoryChainState
@@ -59,7 +59,7 @@ CATCH = Task(
     lambda state: {name: getattr(state, name) for name in (*_CATCH, "total_regret")},
     reader(*_CATCH, "total_regret"),
     reset_calls=lambda state: [("randint", int(state.ball_x))],
-    start=lambda draws: CatchStart(draws["ball_x"]),
+    start=lambda draws: draws["ball_x"],
 )
 
 

@@ -88,6 +88,6 @@ def test_bad_options(options: dict[str, Any]) -> None:
 
 def test_a_ball_may_fall_in_any_column_of_a_wide_board() -> None:
     env = Catch(rows=2, columns=70_000)
-    columns = jax.vmap(lambda key: env.draw_start(key, env.default_params).ball_x)(jax.random.split(KEY, 10_000))
+    columns = jax.vmap(lambda key: env.draw_start(key, env.default_params))(jax.random.split(KEY, 10_000))
     assert 2**16 <= columns.max() < 70_000
     assert columns.min() >= 0

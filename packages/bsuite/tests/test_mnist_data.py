@@ -297,5 +297,5 @@ def test_a_folder_in_place_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("ENVCORE_DATA_DIR", str(tmp_path))
     for name in FILES:
         (tmp_path / "mnist" / name).mkdir(parents=True)
-    with pytest.raises(DatasetError, match="is not a file"):
+    with pytest.raises(DatasetError, match="cannot be read: IsADirectoryError"):
         load_mnist()

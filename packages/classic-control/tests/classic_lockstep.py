@@ -19,7 +19,6 @@ import jax.numpy as jnp
 import lockstep
 import numpy as np
 from envcore.engine import arguments
-from envcore_classic_control.acrobot import AcrobotDraws
 from lockstep import ROUNDINGS, SPACING, ForcedDraws
 
 ROWS = 10_000
@@ -108,7 +107,7 @@ def our_steps(task: Task, env: Any, params: Any, inputs: Inputs) -> Outputs:
     if task is CARTPOLE:
         state = state.replace(has_fallen=jnp.asarray(inputs.has_fallen))
     action = inputs.action[:, None] if inputs.action.dtype.kind == "f" else inputs.action.astype(np.int32)
-    draws = AcrobotDraws(jnp.asarray(inputs.noise, jnp.float32)) if task is ACROBOT else None
+    draws = jnp.asarray(inputs.noise, jnp.float32) if task is ACROBOT else None
     state, results = lockstep.our_steps(env, params, state, jnp.asarray(action), draws)
     assert (np.asarray(state.time) == inputs.elapsed + 1).all()
     if task is CARTPOLE:

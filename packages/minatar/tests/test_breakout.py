@@ -11,12 +11,12 @@ import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
-from envcore_minatar.breakout import Breakout, BreakoutDraws, BreakoutStart
+from envcore_minatar.breakout import Breakout
 from envcore_testing.compilation import quick_jit
 from minatar_rules import LEFT, NOTHING, RIGHT, check_step, rules
 
 ENV = Breakout(use_minimal_action_set=False)
-FROM_LEFT = BreakoutStart(jnp.bool_(False))
+FROM_LEFT = jnp.bool_(False)
 NUMBERS = ("ball_y", "ball_x", "ball_dir", "pos", "last_y", "last_x", "strike", "terminal", "brick_map")
 TASK = lockstep.by_name(lambda: ENV.init_state(FROM_LEFT, ENV.default_params), NUMBERS)
 RANDOM = (1 / 6,) * 6
@@ -78,16 +78,16 @@ to = at
 )
 def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
     state = ENV.init_state(FROM_LEFT, ENV.default_params).replace(**before)
-    check_step(ENV, state, action, BreakoutDraws(), after, reward, end)
+    check_step(ENV, state, action, (), after, reward, end)
 
 
 def test_every_recorded_step() -> None:
-    lockstep.check(TASK, ENV, lockstep.recorded("breakout", lambda recording: BreakoutDraws()))
+    lockstep.check(TASK, ENV, lockstep.recorded("breakout", lambda recording: ()))
 
 
 def test_recorded_resets() -> None:
     def starts(recording: golden.Recording) -> Any:
-        draws = BreakoutStart(jnp.asarray(recording.extras["reset_draw.ball_start"]) == 1)
+        draws = jnp.asarray(recording.extras["reset_draw.ball_start"]) == 1
         return jax.vmap(ENV.init_state, (0, None))(draws, ENV.default_params)
 
     lockstep.check_resets(TASK, "breakout", starts)
@@ -121,8 +121,8 @@ def test_last_brick_breaks_while_the_wall_refills_later() -> None:
     ball = {"ball_y": 2, "ball_x": 3, "ball_dir": 1, "pos": 0, "last_y": 3, "last_x": 2}
     state = ENV.init_state(FROM_LEFT, ENV.default_params).replace(**ball, brick_map=brick_map)
     state = jax.tree.map(jnp.asarray, state)
-    state, reward = ENV.play(state, jnp.int32(0), BreakoutDraws())
+    state, reward = ENV.play(state, jnp.int32(0), ())
     assert reward == 1
     assert not state.brick_map.any()
-    _, reward = ENV.play(state, jnp.int32(0), BreakoutDraws())
+    _, reward = ENV.play(state, jnp.int32(0), ())
     assert reward == 0

@@ -11,7 +11,7 @@ import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
-from envcore_minatar.freeway import Freeway, FreewayDraws, FreewayParams, FreewayState
+from envcore_minatar.freeway import Freeway, FreewayParams, FreewayState
 from envcore_minatar.game import UP
 from envcore_minatar.lanes import unpack_lanes
 from envcore_testing.compilation import quick_jit
@@ -20,7 +20,7 @@ from minatar.environments import freeway as theirs
 from minatar_rules import DOWN, NOTHING, check_step, rules
 
 NUMBERS = ("pos", "move_timer", "terminate_timer", "terminal", "cars")
-TASK = lockstep.by_name(lambda: ENV.init_state(FreewayDraws(jnp.uint32(0)), ENV.default_params), NUMBERS)
+TASK = lockstep.by_name(lambda: ENV.init_state(jnp.uint32(0), ENV.default_params), NUMBERS)
 CLIMBS = (0.02, 0.02, 0.8, 0.02, 0.12, 0.02)
 SHORT = 400
 KEY = jax.random.key(0)
@@ -41,13 +41,13 @@ def fields(original: Any) -> dict[str, Any]:
     return {name: np.array(getattr(original, name), np.int16) for name in NUMBERS}
 
 
-def as_draws(speeds: np.ndarray, u_direction: np.ndarray) -> FreewayDraws:
+def as_draws(speeds: np.ndarray, u_direction: np.ndarray) -> Any:
     """The recorded draws as ours; zeros where nothing was drawn."""
     numbers = np.where(speeds > 0, speeds + 8 * (u_direction > 0.5), 0)
-    return FreewayDraws((numbers.astype(np.uint32) << np.arange(0, 32, 4, dtype=np.uint32)).sum(1, dtype=np.uint32))
+    return (numbers.astype(np.uint32) << np.arange(0, 32, 4, dtype=np.uint32)).sum(1, dtype=np.uint32)
 
 
-def calls(original: Any, action: int, draws: FreewayDraws) -> Calls:
+def calls(original: Any, action: int, draws: Any) -> Calls:
     wins = action == UP and original.pos == 1 and original.move_timer == 0
     numbers = draws.speeds >> np.arange(0, 32, 4, dtype=np.uint32) & np.uint32(15)
     new_cars = [("randint", (numbers % 8).astype(int)), ("rand", np.where(numbers >= 8, 0.75, 0.25))]
@@ -102,7 +102,7 @@ XS = 0x88888888  # of `lanes()`
     ("after the end nothing moves", {"pos": 5, "terminal": True}, UP, {"pos": 5, "cars": lanes()}, 0, True),
 )
 def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
-    draws = FreewayDraws(jnp.uint32(DRAWN))
+    draws = jnp.uint32(DRAWN)
     state = ENV.init_state(draws, ENV.default_params).replace(**{"move_timer": 0, "cars": lanes(), **before})
     check_step(ENV, state, action, draws, after, reward, end)
 
@@ -146,7 +146,7 @@ def test_episodes_are_distributed_as_the_originals(monkeypatch: pytest.MonkeyPat
 
 def test_cars_are_drawn_uniformly_and_independently() -> None:
     words = np.random.default_rng(0).integers(0, 2**32, (200_000, 2), dtype=np.uint32)
-    numbers = np.asarray(quick_jit(jax.vmap(lambda w: unpack_lanes(Freeway().draw_game(w).speeds)))(words))
+    numbers = np.asarray(quick_jit(jax.vmap(lambda w: unpack_lanes(Freeway().draw_game(w))))(words))
     kinds = [*range(1, 6), *range(9, 14)]
     for first in range(8):
         for second in range(first):

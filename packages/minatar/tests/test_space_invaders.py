@@ -12,7 +12,7 @@ import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
-from envcore_minatar.space_invaders import SpaceInvaders, SpaceInvadersDraws, SpaceInvadersState
+from envcore_minatar.space_invaders import SpaceInvaders, SpaceInvadersState
 from minatar.environments.space_invaders import Env as Original
 from minatar_rules import FIRE, LEFT, NOTHING, RIGHT, UP, check_step, rules
 
@@ -114,12 +114,12 @@ CALM = {"alien_map": board((0, 4), (0, 5)), "alien_move_timer": 5, "alien_shot_t
 )  # fmt: skip
 def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
     state = first().replace(**{**CALM, **before})
-    check_step(game(), state, action, SpaceInvadersDraws(), after, reward, end)
+    check_step(game(), state, action, (), after, reward, end)
 
 
 @pytest.mark.parametrize("difficulty_ramping", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_every_recorded_step(difficulty_ramping: bool) -> None:
-    steps = lockstep.recorded("space_invaders", lambda recording: SpaceInvadersDraws())
+    steps = lockstep.recorded("space_invaders", lambda recording: ())
     lockstep.check(TASK, game(difficulty_ramping), steps)
 
 
@@ -186,7 +186,7 @@ def played_once(starts: list[dict[str, Any]], actions: np.ndarray, difficulty_ra
         rows.append((before, action, fields(original), original.state(), reward, terminal))
     before, action, after, obs, reward, terminal = jax.tree.map(lambda *x: np.stack(x), *rows)
     ramping = np.full(len(rows), difficulty_ramping)
-    return lockstep.Steps(before, action, action, SpaceInvadersDraws(), after, obs, reward, terminal, ramping)
+    return lockstep.Steps(before, action, action, (), after, obs, reward, terminal, ramping)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.environment import NO_TIME_LIMIT
-from envcore_misc.four_rooms import MAP, FourRooms, FourRoomsDraws, FourRoomsStart, FourRoomsState
+from envcore_misc.four_rooms import MAP, FourRooms, FourRoomsState
 from rules import check_rule, rules
 
 UP, RIGHT, DOWN, LEFT = range(4)
@@ -22,8 +22,8 @@ def at(row: int, column: int) -> dict[str, Any]:
     return {"pos": (row, column), "goal": (8, 9)}
 
 
-def astray(direction: Any) -> FourRoomsDraws:
-    return FourRoomsDraws(direction)
+def astray(direction: Any) -> Any:
+    return direction
 
 
 to, STRAIGHT = at, astray(-1)
@@ -88,7 +88,7 @@ def play(env: FourRooms, params: Any, num_envs: int, num_steps: int) -> dict[str
         action = env.action_space(env.default_params).sample(jax.random.fold_in(key, 1))
         obs, after, reward, _, info = env.step(key, state, action, params)
         before = {"pos": state.pos, "goal": state.goal, "time": state.time}
-        draws = env.draw(key, params)._asdict()
+        draws = {"astray": env.draw(key, params)}
         return after, {**before, **draws, **info, "action": action, "reward": reward, "obs": obs}
 
     def game(key: jax.Array) -> Any:
@@ -143,7 +143,7 @@ def test_every_move() -> None:
     goal = np.array(FREE)[(cells * 7 + 1) % 104]
 
     def step(pos: Any, goal: Any, action: Any, direction: Any) -> Any:
-        state, draws = FourRoomsState(pos=pos, goal=goal), FourRoomsDraws(direction)
+        state, draws = FourRoomsState(pos=pos, goal=goal), direction
         after, reward, terminated = env.transition(state, action, draws, params)
         return after.pos, after.goal, reward, terminated
 
@@ -174,7 +174,7 @@ def test_starts(draws_pos: bool, draws_goal: bool, pos_fixed: tuple[int, int], g
     params = env.default_params.replace(pos_fixed=np.array(pos_fixed), goal_fixed=np.array(goal_fixed))
     params = params.replace(resample_init_pos=draws_pos, resample_goal_pos=draws_goal)
     params = jax.tree.map(jnp.asarray, params)
-    starts = FourRoomsStart(jnp.arange(NUM_STARTS))
+    starts = jnp.arange(NUM_STARTS)
     states = jax.jit(jax.vmap(env.init_state, (0, None)))(starts, params)
     counts: dict[Any, int] = {}
     for pair in zip(map(tuple, states.pos.tolist()), map(tuple, states.goal.tolist()), strict=True):

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_misc.frozen_lake import FrozenLake, FrozenLakeDraws, FrozenLakeState
+from envcore_misc.frozen_lake import FrozenLake, FrozenLakeState
 from rules import check_rule, rules
 
 GOLDEN = Path(__file__).parents[3] / "tests" / "golden" / "toy_text.frozen_lake.npz"
@@ -24,8 +24,8 @@ def at(row: int, column: int) -> dict[str, int]:
     return {"position": 4 * row + column}
 
 
-def turned(turn: Any) -> FrozenLakeDraws:
-    return FrozenLakeDraws(turn)
+def turned(turn: Any) -> Any:
+    return turn
 
 
 to, STRAIGHT = at, turned(0)
@@ -105,7 +105,7 @@ def test_every_recorded_step(number: int) -> None:
         draws = jax.vmap(env.slip)(draw)
         expected = (columns["draw_u"][:, None] >= cumulative).sum(1) - 1
         assert clear.sum() >= len(clear) - 2
-        np.testing.assert_array_equal(np.asarray(draws.turn)[clear], expected[clear])
+        np.testing.assert_array_equal(np.asarray(draws)[clear], expected[clear])
         # From a hole or the goal the original has one outcome, whatever the draw.
     else:
         draws, clear = None, np.full(len(action), True)
@@ -128,7 +128,7 @@ def test_transition_table_and_time_limit_are_gymnasiums(name: str, registered: s
             outcomes = original.P[tile][action]
             for turn, (_, there, reward, terminated) in zip((-1, 0, 1), outcomes * (3 // len(outcomes)), strict=True):
                 state = FrozenLakeState(position=jnp.int32(tile), time=jnp.int32(0))
-                draws = FrozenLakeDraws(jnp.int32(turn))
+                draws = jnp.int32(turn)
                 after, ours, over = _transition(env, state, jnp.int32(action), draws, env.default_params)
                 assert (int(after.position), float(ours), bool(over)) == (there, reward, terminated)
 
@@ -138,7 +138,7 @@ _transition = jax.jit(FrozenLake.transition, static_argnums=0)
 
 def test_slips_with_the_success_rate() -> None:
     env = FrozenLake(success_rate=0.6)
-    directions = np.asarray(2 + jax.vmap(env.slip)(jnp.linspace(0.0, 0.99999, 10_000)).turn)
+    directions = np.asarray(2 + jax.vmap(env.slip)(jnp.linspace(0.0, 0.99999, 10_000)))
     np.testing.assert_allclose([(directions == d).mean() for d in range(4)], [0, 0.2, 0.6, 0.2], atol=2e-4)
 
 

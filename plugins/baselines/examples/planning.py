@@ -20,7 +20,6 @@ import mctx
 import numpy as np
 from envcore.wrappers import Batched
 from envcore_baselines.ppo import PPO, ActorCritic, PPOConfig
-from envcore_misc.frozen_lake import FrozenLakeDraws
 
 DISCOUNT = 0.99
 
@@ -86,7 +85,7 @@ def alone(network):
 LAKE_SIMULATIONS = 32
 
 lake, lake_params = envcore.make("FrozenLake-misc")
-turns = FrozenLakeDraws(jnp.array([-1, 0, 1]))
+turns = jnp.array([-1, 0, 1])
 flat_lake, lake_network = trained_network(lake, lake_params, total_steps=60_000, learning_rate=1e-3)
 
 
@@ -103,16 +102,16 @@ def after(state, action, draws):
 
 def decide(_, key, action, state):
     def value(turn):
-        output, _ = after(state, action, FrozenLakeDraws(jnp.full_like(action, turn)))
+        output, _ = after(state, action, jnp.full_like(action, turn))
         return output.reward + output.discount * output.value
 
-    values = jax.vmap(value)(turns.turn).mean(axis=0)
-    chance_logits = jnp.zeros((len(action), len(turns.turn)))  # all turns are equally probable
+    values = jax.vmap(value)(turns).mean(axis=0)
+    chance_logits = jnp.zeros((len(action), len(turns)))  # all turns are equally probable
     return mctx.DecisionRecurrentFnOutput(chance_logits=chance_logits, afterstate_value=values), (state, action)
 
 
 def chance(_, key, outcome, afterstate):
-    return after(*afterstate, FrozenLakeDraws(turns.turn[outcome]))
+    return after(*afterstate, turns[outcome])
 
 
 def search_with_chance_nodes(key, obs, state):

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from envcore_example.windy_gridworld import (
     WindyGridworld,
-    WindyGridworldDraws,
     WindyGridworldParams,
     WindyGridworldState,
 )
@@ -58,7 +57,7 @@ Cell = tuple[int, int]
 def test_rules(rule: str, before: Cell, action: int, gust: int, after: Cell, reward: float, end: bool) -> None:
     env = WindyGridworld(king_moves=True)
     state = WindyGridworldState(position=jnp.array(before))
-    draws = WindyGridworldDraws(gust=jnp.int32(gust))
+    draws = jnp.int32(gust)
     state, earned, ended = env.transition(state, jnp.int32(action), draws, env.default_params)
     assert (tuple(state.position.tolist()), earned, bool(ended)) == (after, reward, end), rule
 
@@ -69,7 +68,7 @@ def test_the_shortest_path_has_the_length_of_the_book(env: WindyGridworld, steps
     actions = np.arange(env.action_space(env.default_params).n)
     every_move = jax.jit(jax.vmap(jax.vmap(env.transition, (None, 0, None, None)), (0, None, None, None)))
     states = WindyGridworldState(position=jnp.asarray(cells, jnp.int32), time=jnp.zeros(len(cells), jnp.int32))
-    after, _, _ = every_move(states, jnp.asarray(actions), WindyGridworldDraws(gust=jnp.int32(0)), env.default_params)
+    after, _, _ = every_move(states, jnp.asarray(actions), jnp.int32(0), env.default_params)
     neighbors = {tuple(cell): set(map(tuple, row)) for cell, row in zip(cells, after.position.tolist(), strict=True)}
 
     distance, queue = {(3, 0): 0}, collections.deque([(3, 0)])
@@ -99,7 +98,7 @@ def test_gusts_have_the_probability_of_the_params(probability: float, share: tup
     num = 10_000
     params = WindyGridworldParams(gust_probability=probability)
     gusts = jax.vmap(WindyGridworld().draw, (0, None))(jax.random.split(KEY, num), params)
-    counts = np.bincount(np.asarray(gusts.gust) + 1, minlength=3) / num
+    counts = np.bincount(np.asarray(gusts) + 1, minlength=3) / num
     np.testing.assert_allclose(counts, share, atol=4 * np.sqrt(0.25 / num))
 
 

@@ -17,7 +17,6 @@ from envcore import forks, random, spaces, suggestions, trees
 from envcore.devices import vary_alike
 from envcore.engine import definition
 from envcore.engine.finite import check_finite
-from envcore.engine.time_limit import with_integer_limit
 from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidArgumentError, InvalidParamsError
 from envcore.typing import PyTree
 
@@ -37,8 +36,6 @@ def checked(env: Env, key: jax.Array, state: PyTree, action: PyTree, params: PyT
 def checked_params(env: Env, params: PyTree) -> PyTree:
     """The params with exactly the types of the defaults, and the defaults for None.
 
-    A time limit may be a float too, see `EnvParams`.
-
     Raises:
       EnvcoreError: this process was forked after JAX had started.
     """
@@ -51,7 +48,7 @@ def typed_params(env: Env, params: PyTree) -> PyTree:
     if params is None:
         return default_params(env)
     defaults = default_params(env)
-    params = with_integer_limit(env.name, env._completed(params), defaults)
+    params = env._completed(params)
     checked = trees.conform(params, defaults, f"{env.name}'s params", InvalidParamsError, _VMAP)
     if checked is not params:  # else JAX holds every value
         _check_values(env, params, defaults)
@@ -194,7 +191,7 @@ def _check_values(env: Env, params: PyTree, defaults: PyTree) -> None:
     if isinstance(limit, int | np.integer | np.ndarray) and np.less(limit, 1).any():
         raise InvalidParamsError(
             f"{env.name}'s params.max_steps_in_episode must be at least 1, got {limit}; "
-            "envcore.environment.NO_TIME_LIMIT, or infinity, stands for none."
+            "envcore.environment.NO_TIME_LIMIT stands for none."
         )
     check_finite(env.name, params, defaults)
     env.check_params(params)

@@ -139,9 +139,6 @@ class StickyAction(Wrapper):
         env_state = self.env.restart(key, done, state.env_state, params)
         return StickyState(env_state, state.last_action, state.has_last_action & ~done)
 
-    def observe(self, state: StickyState, params: PyTree) -> PyTree:
-        return self.env.observe(state.env_state, params)
-
 
 def _check_float_box(env: Environment, wrapper: str) -> spaces.Box:
     space = env.action_space(env.default_params)

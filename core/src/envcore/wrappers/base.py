@@ -88,20 +88,20 @@ class Wrapper(Environment):
         return self.env.batch_shape
 
     def check_params(self, params: PyTree) -> None:
-        self.env.check_params(params)
+        self.env.check_params(self.inner_params(params))
 
     def may_truncate(self, params: PyTree) -> bool:
-        return self.env.may_truncate(params)
+        return self.env.may_truncate(self.inner_params(params))
 
     def action_space(self, params: PyTree) -> spaces.Space:
-        return self.env.action_space(params)
+        return self.env.action_space(self.inner_params(params))
 
     def observation_space(self, params: PyTree) -> spaces.Space:
-        return self.env.observation_space(params)
+        return self.env.observation_space(self.inner_params(params))
 
     def state_space(self, params: PyTree) -> spaces.Dict:
         """The wrapped environment's state space, and around it the wrapper's own fields, without bounds."""
-        space = self.env.state_space(params)
+        space = self.env.state_space(self.inner_params(params))
         state, inside = arguments.state_struct(self), arguments.state_struct(self.env)
         if state == inside:
             return space
@@ -114,10 +114,10 @@ class Wrapper(Environment):
         return self.env._completed(params)
 
     def draw_start(self, key: jax.Array, params: PyTree) -> PyTree:
-        return self.env.draw_start(key, params)
+        return self.env.draw_start(key, self.inner_params(params))
 
     def init_state(self, draws: PyTree, params: PyTree, /) -> PyTree:
-        return arguments.init_state(self.env, draws, params)
+        return arguments.init_state(self.env, draws, self.inner_params(params))
 
     def transition(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree, /) -> tuple[PyTree, ...]:
         """The rules as the wrapper changes them: its `advance` without the time limit, but with the time counted."""
@@ -125,24 +125,28 @@ class Wrapper(Environment):
         return outcome.state, outcome.reward, outcome.terminated, outcome.info
 
     def draw(self, key: jax.Array, params: PyTree) -> PyTree:
-        return self.env.draw(key, params)
+        return self.env.draw(key, self.inner_params(params))
 
     def advance(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
-        return self.env.advance(state, action, draws, params)
+        return self.env.advance(state, action, draws, self.inner_params(params))
 
     def restart(self, key: jax.Array, done: jax.Array, state: PyTree, params: PyTree) -> PyTree:
-        return self.env.restart(key, done, state, params)
+        return self.env.restart(key, done, state, self.inner_params(params))
 
     def observe(self, state: PyTree, params: PyTree) -> PyTree:
-        return self.env.observe(state, params)
+        return self.env.observe(self.inner_state(state), self.inner_params(params))
 
     def action_mask(self, state: PyTree, params: PyTree) -> PyTree:
-        return self.env.action_mask(self._inner_state(state), params)
+        return self.env.action_mask(self.inner_state(state), self.inner_params(params))
 
     def render(self, state: PyTree, params: PyTree, height: int = 256) -> jax.Array:
-        return self.env.render(self._inner_state(state), params, height)
+        return self.env.render(self.inner_state(state), self.inner_params(params), height)
 
-    def _inner_state(self, state: PyTree) -> PyTree:
+    def inner_params(self, params: PyTree) -> PyTree:
+        """The wrapped environment's params."""
+        return params
+
+    def inner_state(self, state: PyTree) -> PyTree:
         """The wrapped environment's state."""
         is_own = isinstance(state, WrapperState) and arguments.state_struct(self) != arguments.state_struct(self.env)
         return state.env_state if is_own else state

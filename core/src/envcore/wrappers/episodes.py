@@ -71,6 +71,3 @@ class LogWrapper(Wrapper):
 
     def restart(self, key: jax.Array, done: jax.Array, state: LogState, params: PyTree) -> LogState:
         return dataclasses.replace(state, env_state=self.env.restart(key, done, state.env_state, params))
-
-    def observe(self, state: LogState, params: PyTree) -> PyTree:
-        return self.env.observe(state.env_state, params)

@@ -172,13 +172,14 @@ class NormalizeObservation(ParamsWrapper):
         return self._observed(env_state, state.observation_statistics, done, params)
 
     def observe(self, state: NormalizeObservationState, params: PyTree) -> jax.Array:
-        return state.observation_statistics.normalized(super().observe(state.env_state, params), self.epsilon)
+        return state.observation_statistics.normalized(super().observe(state, params), self.epsilon)
 
     def _observed(
         self, env_state: PyTree, statistics: RunningStatistics, included: jax.Array, params: PyTree
     ) -> NormalizeObservationState:
         if not self.frozen:
-            statistics = statistics.update(super().observe(env_state, params), included, self.batch_axis())
+            obs = self.env.observe(env_state, self.inner_params(params))
+            statistics = statistics.update(obs, included, self.batch_axis())
         return NormalizeObservationState(env_state, trees.narrow(statistics))
 
 
@@ -268,9 +269,6 @@ class NormalizeReward(ParamsWrapper):
         env_state = super().restart(key, done, state.env_state, params)
         discounted = trees.where(done, jnp.zeros_like(state.discounted_return), state.discounted_return)
         return NormalizeRewardState(env_state, discounted, state.reward_statistics)
-
-    def observe(self, state: NormalizeRewardState, params: PyTree) -> PyTree:
-        return super().observe(state.env_state, params)
 
 
 def _given(params: PyTree, name: str) -> PyTree:

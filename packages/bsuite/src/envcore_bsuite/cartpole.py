@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -82,16 +82,6 @@ class CartPoleParams(EnvParams):
     init_range: FloatParam = 0.05
 
 
-class CartPoleStart(NamedTuple):
-    """What the start of an episode draws.
-
-    Attributes:
-      offsets: of x, x_dot, theta and theta_dot from rest.
-    """
-
-    offsets: Annotated[jax.Array, "float32 (4,)"]
-
-
 @dataclasses.dataclass(frozen=True)
 class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
     """CartPole-bsuite: keep a pole upright on a cart; bsuite's own task, not Gymnasium's CartPole-v1.
@@ -145,11 +135,12 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
         returns = dict.fromkeys(("episode_return", "raw_return", "best_episode"), spaces.NATURAL_NUMBERS)
         return spaces.Dict({**cart_and_pole_fields(), **returns, "time": spaces.NATURAL_NUMBERS})
 
-    def draw_start(self, key: jax.Array, params: CartPoleParams) -> CartPoleStart:
-        return CartPoleStart(random.uniform(key, (4,), -params.init_range, params.init_range))
+    def draw_start(self, key: jax.Array, params: CartPoleParams) -> jax.Array:
+        """The offsets of x, x_dot, theta and theta_dot from rest: float32 (4,)."""
+        return random.uniform(key, (4,), -params.init_range, params.init_range)
 
-    def init_state(self, draws: CartPoleStart, params: CartPoleParams) -> CartPoleState:
-        start = draws.offsets
+    def init_state(self, draws: jax.Array, params: CartPoleParams) -> CartPoleState:
+        start = draws
         return CartPoleState(
             x=start[0],
             x_dot=start[1],

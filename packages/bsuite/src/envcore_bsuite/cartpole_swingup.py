@@ -16,7 +16,6 @@ from flax import struct
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.cartpole import (
     CartPoleParams,
-    CartPoleStart,
     PoleState,
     cart_and_pole,
     cart_and_pole_fields,
@@ -134,11 +133,12 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
         best = {"best_episode": spaces.Box(0.0, np.inf)}
         return spaces.Dict({**cart_and_pole_fields(), **dict.fromkeys(counts, spaces.NATURAL_NUMBERS), **best})
 
-    def draw_start(self, key: jax.Array, params: CartPoleSwingupParams) -> CartPoleStart:
-        return CartPoleStart(random.uniform(key, (4,), -params.init_range, params.init_range))
+    def draw_start(self, key: jax.Array, params: CartPoleSwingupParams) -> jax.Array:
+        """As in `CartPole`."""
+        return random.uniform(key, (4,), -params.init_range, params.init_range)
 
-    def init_state(self, draws: CartPoleStart, params: CartPoleSwingupParams) -> CartPoleSwingupState:
-        start = draws.offsets
+    def init_state(self, draws: jax.Array, params: CartPoleSwingupParams) -> CartPoleSwingupState:
+        start = draws
         return CartPoleSwingupState(
             x=start[0],
             x_dot=start[1],

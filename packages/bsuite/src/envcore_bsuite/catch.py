@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -38,16 +38,6 @@ class CatchState(EnvState):
 @struct.dataclass
 class CatchParams(EnvParams):
     """Params of `Catch`, which adds none of its own."""
-
-
-class CatchStart(NamedTuple):
-    """What the start of an episode draws.
-
-    Attributes:
-      ball_x: column of the ball.
-    """
-
-    ball_x: Int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,12 +97,13 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
         places = {"ball_x": column, "ball_y": row, "paddle_x": column, "paddle_y": row}
         return spaces.Dict({**places, "total_regret": spaces.NATURAL_NUMBERS, "time": spaces.NATURAL_NUMBERS})
 
-    def draw_start(self, key: jax.Array, params: CatchParams) -> CatchStart:
-        return CatchStart(ball_x=random.integers(random.bits(key), self.columns))
+    def draw_start(self, key: jax.Array, params: CatchParams) -> Int:
+        """The column of the ball."""
+        return random.integers(random.bits(key), self.columns)
 
-    def init_state(self, draws: CatchStart, params: CatchParams) -> CatchState:
+    def init_state(self, draws: Int, params: CatchParams) -> CatchState:
         return CatchState(
-            ball_x=draws.ball_x,
+            ball_x=draws,
             ball_y=jnp.int32(0),
             paddle_x=jnp.int32(self.columns // 2),
             paddle_y=jnp.int32(self.rows - 1),

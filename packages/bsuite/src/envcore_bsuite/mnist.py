@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -50,16 +50,6 @@ class MNISTBanditParams(EnvParams):
 
     images: Annotated[ArrayParam, "uint8 (n, 28, 28)"]
     labels: Annotated[ArrayParam, "int32 (n,)"]
-
-
-class MNISTBanditStart(NamedTuple):
-    """What the start of an episode draws.
-
-    Attributes:
-      image_index: as in the state.
-    """
-
-    image_index: Int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,12 +128,13 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
             }
         )
 
-    def draw_start(self, key: jax.Array, params: MNISTBanditParams) -> MNISTBanditStart:
-        return MNISTBanditStart(random.integers(random.bits(key), len(params.labels)))
+    def draw_start(self, key: jax.Array, params: MNISTBanditParams) -> Int:
+        """The index of the image."""
+        return random.integers(random.bits(key), len(params.labels))
 
-    def init_state(self, draws: MNISTBanditStart, params: MNISTBanditParams) -> MNISTBanditState:
-        label = jnp.asarray(params.labels).at[draws.image_index].get(mode="promise_in_bounds")
-        return MNISTBanditState(index=draws.image_index, correct_label=label, total_regret=jnp.int32(0))
+    def init_state(self, draws: Int, params: MNISTBanditParams) -> MNISTBanditState:
+        label = jnp.asarray(params.labels).at[draws].get(mode="promise_in_bounds")
+        return MNISTBanditState(index=draws, correct_label=label, total_regret=jnp.int32(0))
 
     def transition(
         self, state: MNISTBanditState, action: jax.Array, draws: jax.Array, params: MNISTBanditParams

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -55,16 +55,6 @@ class MountainCarParams(EnvParams):
     reset_low: FloatParam = -0.6
     reset_high: FloatParam = -0.4
     max_steps_in_episode: IntParam = 1000
-
-
-class MountainCarStart(NamedTuple):
-    """What the start of an episode draws.
-
-    Attributes:
-      position: as in the state.
-    """
-
-    position: Float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,11 +122,12 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
             }
         )
 
-    def draw_start(self, key: jax.Array, params: MountainCarParams) -> MountainCarStart:
-        return MountainCarStart(random.uniform(key, (), params.reset_low, params.reset_high))
+    def draw_start(self, key: jax.Array, params: MountainCarParams) -> Float:
+        """The position."""
+        return random.uniform(key, (), params.reset_low, params.reset_high)
 
-    def init_state(self, draws: MountainCarStart, params: MountainCarParams) -> MountainCarState:
-        return MountainCarState(position=draws.position, velocity=jnp.float32(0), raw_return=jnp.int32(0))
+    def init_state(self, draws: Float, params: MountainCarParams) -> MountainCarState:
+        return MountainCarState(position=draws, velocity=jnp.float32(0), raw_return=jnp.int32(0))
 
     def transition(
         self, state: MountainCarState, action: jax.Array, draws: jax.Array, params: MountainCarParams

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import jax
 import jax.numpy as jnp
@@ -73,26 +73,6 @@ class AcrobotParams(EnvParams):
     reset_low: FloatParam = -0.1
     reset_high: FloatParam = 0.1
     max_steps_in_episode: IntParam = 500
-
-
-class AcrobotStart(NamedTuple):
-    """The random draws of an episode's start.
-
-    Attributes:
-      values: of both angles and both velocities.
-    """
-
-    values: Annotated[jax.Array, "float32 (4,)"]
-
-
-class AcrobotDraws(NamedTuple):
-    """The random draws of a step.
-
-    Attributes:
-      torque_noise: added to the torque, N m; 0 without noise.
-    """
-
-    torque_noise: Float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -176,23 +156,24 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
             }
         )
 
-    def draw_start(self, key: jax.Array, params: AcrobotParams) -> AcrobotStart:
-        return AcrobotStart(random.uniform(key, (4,), params.reset_low, params.reset_high))
+    def draw_start(self, key: jax.Array, params: AcrobotParams) -> jax.Array:
+        """Both angles and both angular velocities: float32 (4,)."""
+        return random.uniform(key, (4,), params.reset_low, params.reset_high)
 
-    def init_state(self, draws: AcrobotStart, params: AcrobotParams) -> AcrobotState:
-        angle1, angle2, velocity1, velocity2 = draws.values
+    def init_state(self, draws: jax.Array, params: AcrobotParams) -> AcrobotState:
+        angle1, angle2, velocity1, velocity2 = draws
         return AcrobotState(joint_angle1=angle1, joint_angle2=angle2, velocity_1=velocity1, velocity_2=velocity2)
 
-    def draw(self, key: jax.Array, params: AcrobotParams) -> AcrobotDraws:
+    def draw(self, key: jax.Array, params: AcrobotParams) -> Float:
+        """What is added to the torque, N m; 0 without noise."""
         high = params.torque_noise_max
         without = vary_alike(jnp.zeros((), jnp.float32), key, high)
-        noise = lax.cond(high > 0, lambda: random.uniform(key, (), -high, high), lambda: without)
-        return AcrobotDraws(noise)
+        return lax.cond(high > 0, lambda: random.uniform(key, (), -high, high), lambda: without)
 
     def transition(
-        self, state: AcrobotState, action: jax.Array, draws: AcrobotDraws, params: AcrobotParams
+        self, state: AcrobotState, action: jax.Array, draws: Float, params: AcrobotParams
     ) -> tuple[AcrobotState, jax.Array, jax.Array]:
-        torque = jnp.asarray(params.available_torque)[action] + draws.torque_noise
+        torque = jnp.asarray(params.available_torque)[action] + draws
         angle1, angle2, velocity1, velocity2 = self._runge_kutta(
             (state.joint_angle1, state.joint_angle2, state.velocity_1, state.velocity_2), torque, params
         )

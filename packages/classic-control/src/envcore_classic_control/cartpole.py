@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Literal, NamedTuple
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
@@ -71,16 +71,6 @@ class CartPoleParams(EnvParams):
     def polemass_length(self) -> FloatParam:
         """Mass of the pole times half its length, kg m."""
         return self.masspole * self.length
-
-
-class CartPoleStart(NamedTuple):
-    """The random draws of an episode's start.
-
-    Attributes:
-      values: of x, x_dot, theta and theta_dot.
-    """
-
-    values: Annotated[jax.Array, "float32 (4,)"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,11 +147,12 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
             {**fields, "has_fallen": spaces.Box(False, True, (), np.bool_), "time": spaces.NATURAL_NUMBERS}
         )
 
-    def draw_start(self, key: jax.Array, params: CartPoleParams) -> CartPoleStart:
-        return CartPoleStart(random.uniform(key, (4,), params.reset_low, params.reset_high))
+    def draw_start(self, key: jax.Array, params: CartPoleParams) -> jax.Array:
+        """x, x_dot, theta and theta_dot: float32 (4,)."""
+        return random.uniform(key, (4,), params.reset_low, params.reset_high)
 
-    def init_state(self, draws: CartPoleStart, params: CartPoleParams) -> CartPoleState:
-        x, x_dot, theta, theta_dot = draws.values
+    def init_state(self, draws: jax.Array, params: CartPoleParams) -> CartPoleState:
+        x, x_dot, theta, theta_dot = draws
         return CartPoleState(x=x, x_dot=x_dot, theta=theta, theta_dot=theta_dot)
 
     def transition(

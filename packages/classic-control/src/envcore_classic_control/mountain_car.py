@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import jax
 import jax.numpy as jnp
@@ -54,16 +54,6 @@ class MountainCarParams(EnvParams):
     max_steps_in_episode: IntParam = 200
 
 
-class MountainCarStart(NamedTuple):
-    """The random draws of an episode's start.
-
-    Attributes:
-      position: m along the track.
-    """
-
-    position: Float
-
-
 @dataclasses.dataclass(frozen=True)
 class MountainCar(Environment[MountainCarState, MountainCarParams]):
     """MountainCar-v0: an underpowered car in a valley swings back and forth until it reaches the hilltop on the right.
@@ -109,11 +99,12 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
     def state_space(self, params: MountainCarParams) -> spaces.Dict:
         return valley_state_space(params)
 
-    def draw_start(self, key: jax.Array, params: MountainCarParams) -> MountainCarStart:
-        return MountainCarStart(random.uniform(key, (), params.reset_low, params.reset_high))
+    def draw_start(self, key: jax.Array, params: MountainCarParams) -> Float:
+        """The position, m along the track."""
+        return random.uniform(key, (), params.reset_low, params.reset_high)
 
-    def init_state(self, draws: MountainCarStart, params: MountainCarParams) -> MountainCarState:
-        return MountainCarState(position=draws.position, velocity=jnp.float32(0))
+    def init_state(self, draws: Float, params: MountainCarParams) -> MountainCarState:
+        return MountainCarState(position=draws, velocity=jnp.float32(0))
 
     def transition(
         self, state: MountainCarState, action: jax.Array, draws: jax.Array, params: MountainCarParams

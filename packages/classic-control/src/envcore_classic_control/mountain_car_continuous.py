@@ -13,7 +13,6 @@ from envcore.typing import FloatParam, IntParam
 from flax import struct
 
 from envcore_classic_control.mountain_car import (
-    MountainCarStart,
     MountainCarState,
     check_valley,
     drive,
@@ -98,11 +97,11 @@ class MountainCarContinuous(Environment[MountainCarState, MountainCarContinuousP
     def state_space(self, params: MountainCarContinuousParams) -> spaces.Dict:
         return valley_state_space(params)
 
-    def draw_start(self, key: jax.Array, params: MountainCarContinuousParams) -> MountainCarStart:
-        return MountainCarStart(random.uniform(key, (), params.reset_low, params.reset_high))
+    def draw_start(self, key: jax.Array, params: MountainCarContinuousParams) -> jax.Array:
+        return random.uniform(key, (), params.reset_low, params.reset_high)
 
-    def init_state(self, draws: MountainCarStart, params: MountainCarContinuousParams) -> MountainCarState:
-        return MountainCarState(position=draws.position, velocity=jnp.float32(0))
+    def init_state(self, draws: jax.Array, params: MountainCarContinuousParams) -> MountainCarState:
+        return MountainCarState(position=draws, velocity=jnp.float32(0))
 
     def transition(
         self, state: MountainCarState, action: jax.Array, draws: jax.Array, params: MountainCarContinuousParams

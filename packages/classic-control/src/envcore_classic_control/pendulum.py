@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, ClassVar, NamedTuple
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -55,16 +55,6 @@ class PendulumParams(EnvParams):
     max_steps_in_episode: IntParam = 200
 
 
-class PendulumStart(NamedTuple):
-    """The random draws of an episode's start.
-
-    Attributes:
-      units: angle and velocity as shares of `x_init` and `y_init`, uniform on [-1, 1).
-    """
-
-    units: Annotated[jax.Array, "float32 (2,)"]
-
-
 @dataclasses.dataclass(frozen=True)
 class Pendulum(Environment[PendulumState, PendulumParams]):
     """Pendulum-v1: swing a pendulum up from a random angle and hold it upright, with too little torque to lift it.
@@ -113,11 +103,12 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
             }
         )
 
-    def draw_start(self, key: jax.Array, params: PendulumParams) -> PendulumStart:
-        return PendulumStart(random.uniform(key, (2,), -1.0, 1.0))
+    def draw_start(self, key: jax.Array, params: PendulumParams) -> jax.Array:
+        """Angle and velocity as shares of `x_init` and `y_init`, uniform on [-1, 1): float32 (2,)."""
+        return random.uniform(key, (2,), -1.0, 1.0)
 
-    def init_state(self, draws: PendulumStart, params: PendulumParams) -> PendulumState:
-        theta, theta_dot = draws.units
+    def init_state(self, draws: jax.Array, params: PendulumParams) -> PendulumState:
+        theta, theta_dot = draws
         theta, theta_dot = theta * params.x_init, theta_dot * params.y_init
         return PendulumState(theta=theta, theta_dot=theta_dot, last_u=jnp.float32(0))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -86,22 +85,8 @@ class BreakoutState(MinAtarState):
         return {"bricks": functools.reduce(lax.bitwise_or, [rows[..., i + 1] << SIDE * i for i in range(3)])}
 
 
-class BreakoutStart(NamedTuple):
-    """The random draws of an episode's start.
-
-    Attributes:
-      from_right: whether the ball comes from the right.
-    """
-
-    from_right: Bool
-
-
-class BreakoutDraws(NamedTuple):
-    """A step of Breakout is not random."""
-
-
 @dataclasses.dataclass(frozen=True)
-class Breakout(Game[BreakoutState, BreakoutDraws]):
+class Breakout(Game[BreakoutState, tuple[()]]):
     """Breakout-MinAtar: break three rows of bricks with a ball, and keep it off the bottom with a paddle.
 
     Original: MinAtar 1.0.15 `environments/breakout.py` run through its `Environment`, Young & Tian (2019), "MinAtar: an
@@ -130,15 +115,16 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
     minimal_actions = (NOTHING, LEFT, RIGHT)
     channels = ("paddle", "ball", "trail", "brick")
 
-    def draw_start(self, key: jax.Array, params: MinAtarParams) -> BreakoutStart:
-        return BreakoutStart(random.integers(random.bits(key), 2) == 1)
+    def draw_start(self, key: jax.Array, params: MinAtarParams) -> Bool:
+        """Whether the ball comes from the right."""
+        return random.integers(random.bits(key), 2) == 1
 
-    def init_state(self, draws: BreakoutStart, params: MinAtarParams) -> BreakoutState:
-        x = jnp.where(draws.from_right, SIDE - 1, 0)
+    def init_state(self, draws: Bool, params: MinAtarParams) -> BreakoutState:
+        x = jnp.where(draws, SIDE - 1, 0)
         return BreakoutState(
             ball_y=jnp.int32(3),
             ball_x=x,
-            ball_dir=jnp.where(draws.from_right, 3, 2),
+            ball_dir=jnp.where(draws, 3, 2),
             pos=jnp.int32(4),
             last_y=jnp.int32(3),
             last_x=x,
@@ -151,10 +137,7 @@ class Breakout(Game[BreakoutState, BreakoutDraws]):
         bricks = spaces.Box(0, _FULL_WALL, (), jnp.uint32)
         return {**places, "ball_dir": spaces.Discrete(4), "strike": FLAG, "bricks": bricks}
 
-    def draw_game(self, words: jax.Array) -> BreakoutDraws:
-        return BreakoutDraws()
-
-    def play(self, state: BreakoutState, action: jax.Array, draws: BreakoutDraws) -> tuple[BreakoutState, jax.Array]:
+    def play(self, state: BreakoutState, action: jax.Array, draws: tuple[()]) -> tuple[BreakoutState, jax.Array]:
         bricks = state.bricks
         pos = move_sideways(state.pos, action)
         x, y, direction = _bounce_off_side_walls(state)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -111,14 +110,8 @@ class FreewayParams(MinAtarParams):
     max_steps_in_episode: IntParam = TIME_LIMIT
 
 
-class FreewayDraws(NamedTuple):
-    """The random draws of a start and of a step: the cars' speeds, new ones if the chicken reaches the top."""
-
-    speeds: Word  # as in `FreewayState`
-
-
 @dataclasses.dataclass(frozen=True)
-class Freeway(Game[FreewayState, FreewayDraws]):
+class Freeway(Game[FreewayState, Word]):
     """Freeway-MinAtar: bring a chicken across eight lanes of traffic, as often as time allows.
 
     Original: MinAtar 1.0.15 `environments/freeway.py` run through its `Environment`, Young & Tian (2019), "MinAtar: an
@@ -160,16 +153,17 @@ class Freeway(Game[FreewayState, FreewayDraws]):
     def default_params(self) -> FreewayParams:
         return FreewayParams()
 
-    def draw_start(self, key: jax.Array, params: MinAtarParams) -> FreewayDraws:
+    def draw_start(self, key: jax.Array, params: MinAtarParams) -> Word:
+        """The cars' speeds."""
         return self.draw_game(random.bits(key, (self.num_words,)))
 
-    def init_state(self, draws: FreewayDraws, params: MinAtarParams) -> FreewayState:
+    def init_state(self, draws: Word, params: MinAtarParams) -> FreewayState:
         return FreewayState(
             pos=jnp.int32(_BOTTOM),
             move_timer=jnp.int32(_MOVE_PERIOD),
             xs=jnp.uint32(0),
-            timers=draws.speeds & (_SPEED * ONES),
-            speeds=draws.speeds,
+            timers=draws & (_SPEED * ONES),
+            speeds=draws,
         )
 
     def state_fields(self) -> dict[str, spaces.Space]:
@@ -181,22 +175,23 @@ class Freeway(Game[FreewayState, FreewayDraws]):
             "speeds": spaces.Box(ONES, (_TO_RIGHT + _NUM_SPEEDS) * ONES, (), jnp.uint32),
         }
 
-    def draw_game(self, words: jax.Array) -> FreewayDraws:
-        return FreewayDraws(compute_once(_new_cars, words))
+    def draw_game(self, words: jax.Array) -> Word:
+        """The cars' new speeds, in case the chicken reaches the top."""
+        return compute_once(_new_cars, words)
 
     def transition(
-        self, state: FreewayState, action: jax.Array, draws: MinAtarDraws[FreewayDraws], params: MinAtarParams
+        self, state: FreewayState, action: jax.Array, draws: MinAtarDraws[Word], params: MinAtarParams
     ) -> tuple[FreewayState, jax.Array, jax.Array]:
         after, reward, _ = super().transition(state, action, draws, params)
         after = end_at_limit(after.replace(time=next_time(state.time)), params)
         return after, reward, after.terminal
 
-    def play(self, state: FreewayState, action: jax.Array, draws: FreewayDraws) -> tuple[FreewayState, jax.Array]:
+    def play(self, state: FreewayState, action: jax.Array, draws: Word) -> tuple[FreewayState, jax.Array]:
         pos, move_timer = _move_chicken(state, action)
 
         wins = pos == 0
-        speeds = jnp.where(wins, draws.speeds, state.speeds)
-        timers = jnp.where(wins, draws.speeds & (_SPEED * ONES), state.timers)
+        speeds = jnp.where(wins, draws, state.speeds)
+        timers = jnp.where(wins, draws & (_SPEED * ONES), state.timers)
         pos = jnp.where(wins, _BOTTOM, pos)
 
         moving = not_zero(timers) ^ ONES

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from typing import ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
@@ -107,8 +107,8 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
     # What a game writes.
 
     def draw_game(self, words: jax.Array) -> DrawsT:
-        """The random draws of a step, from `num_words` random words, uint32 (num_words,)."""
-        raise NotImplementedError
+        """The random draws of a step, from `num_words` random words, uint32 (num_words,); nothing by default."""
+        return cast("DrawsT", ())
 
     def play(self, state: StateT, action: jax.Array, draws: DrawsT) -> tuple[StateT, jax.Array]:
         """One step of a game that has not ended: the state after it, and the reward.

@@ -111,10 +111,6 @@ class SpaceInvadersState(MinAtarState):
         return {"rows": (self.rows & ~(FULL_ROW << shift)) | (from_board(board) << shift)}
 
 
-class SpaceInvadersDraws(NamedTuple):
-    """A step of Space Invaders is not random."""
-
-
 class _Events(NamedTuple):
     """The parts of a step that depend on more than one row of the boards, shape () each.
 
@@ -138,7 +134,7 @@ class _Events(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
+class SpaceInvaders(Game[SpaceInvadersState, tuple[()]]):
     """SpaceInvaders-MinAtar: shoot a block of aliens that comes down, and dodge them and their bullets.
 
     Original: MinAtar 1.0.15 `environments/space_invaders.py` run through its `Environment`, Young & Tian (2019),
@@ -196,11 +192,8 @@ class SpaceInvaders(Game[SpaceInvadersState, SpaceInvadersDraws]):
             "rows": spaces.Box(0, 2 * BOTTOM_MARK - np.uint32(1), (SIDE,), jnp.uint32),
         }
 
-    def draw_game(self, words: jax.Array) -> SpaceInvadersDraws:
-        return SpaceInvadersDraws()
-
     def play(
-        self, state: SpaceInvadersState, action: jax.Array, draws: SpaceInvadersDraws
+        self, state: SpaceInvadersState, action: jax.Array, draws: tuple[()]
     ) -> tuple[SpaceInvadersState, jax.Array]:
         events = compute_once(_events, state.replace(time=None), action)  # an additional input would cost time
         # The rows read no more of the state before than its rows.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Literal, NamedTuple, TypeVar, get_args
+from typing import Annotated, Literal, TypeVar, get_args
 
 import jax
 import jax.numpy as jnp
@@ -55,26 +55,6 @@ class BernoulliBanditParams(EnvParams):
     min_lim: FloatParam = -1.0
     max_lim: FloatParam = 1.0
     max_steps_in_episode: IntParam = 100
-
-
-class BernoulliBanditStart(NamedTuple):
-    """The random draws of an episode's start.
-
-    Attributes:
-      reward_probs: of each arm.
-    """
-
-    reward_probs: Annotated[jax.Array, "float32 (num_arms,)"]
-
-
-class BernoulliBanditDraws(NamedTuple):
-    """The random draws of a step.
-
-    Attributes:
-      luck: uniform on [0, 1): the arm pays if its probability is higher.
-    """
-
-    luck: Float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -168,27 +148,29 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
             }
         )
 
-    def draw_start(self, key: jax.Array, params: BernoulliBanditParams) -> BernoulliBanditStart:
-        return BernoulliBanditStart(self._reward_probs(key, params))
+    def draw_start(self, key: jax.Array, params: BernoulliBanditParams) -> jax.Array:
+        """The arms' probabilities of a reward: float32 (num_arms,)."""
+        return self._reward_probs(key, params)
 
-    def init_state(self, draws: BernoulliBanditStart, params: BernoulliBanditParams) -> BernoulliBanditState:
-        probs, none = draws.reward_probs, jnp.int32(0)
+    def init_state(self, draws: jax.Array, params: BernoulliBanditParams) -> BernoulliBanditState:
+        probs, none = draws, jnp.int32(0)
         return BernoulliBanditState(none, none, exp_reward_best=probs.max(), reward_probs=probs)
 
-    def draw(self, key: jax.Array, params: BernoulliBanditParams) -> BernoulliBanditDraws:
-        return BernoulliBanditDraws(random.uniform(key))
+    def draw(self, key: jax.Array, params: BernoulliBanditParams) -> Float:
+        """Uniform on [0, 1): the arm pays if its probability is higher."""
+        return random.uniform(key)
 
     def transition(
-        self, state: BernoulliBanditState, action: jax.Array, draws: BernoulliBanditDraws, params: BernoulliBanditParams
+        self, state: BernoulliBanditState, action: jax.Array, draws: Float, params: BernoulliBanditParams
     ) -> tuple[BernoulliBanditState, jax.Array, bool, dict[str, jax.Array]]:
         return compute_once(self._pull, state, action, draws)  # the observation reads it too
 
     def _pull(
-        self, state: BernoulliBanditState, action: jax.Array, draws: BernoulliBanditDraws
+        self, state: BernoulliBanditState, action: jax.Array, draws: Float
     ) -> tuple[BernoulliBanditState, jax.Array, bool, dict[str, jax.Array]]:
         chosen = np.arange(self.num_arms, dtype=np.int32) == action
         prob = jnp.where(chosen, state.reward_probs, 0.0).sum()
-        reward = (draws.luck < prob).astype(jnp.int32)
+        reward = (draws < prob).astype(jnp.int32)
         state = state.replace(last_action=action, last_reward=reward)
         return state, reward.astype(jnp.float32), False, {"regret": state.exp_reward_best - prob}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import jax
 import jax.numpy as jnp
@@ -70,27 +70,6 @@ class FourRoomsParams(EnvParams):
     goal_fixed: Annotated[ArrayParam, "int32 (2,)"] = struct.field(default_factory=lambda: np.array([8, 9]))
     pos_fixed: Annotated[ArrayParam, "int32 (2,)"] = struct.field(default_factory=lambda: np.array([4, 1]))
     max_steps_in_episode: IntParam = 500
-
-
-class FourRoomsDraws(NamedTuple):
-    """The random draws of a step.
-
-    Attributes:
-      astray: the direction of a step that goes astray, numbered like the actions; -1 for one that does not.
-    """
-
-    astray: Int
-
-
-class FourRoomsStart(NamedTuple):
-    """The random draws for the start of an episode; unused where start and goal are fixed.
-
-    Attributes:
-      cells: two numbers of free cells in reading order, `first + 104 * other`: `first` from 0 to 103, `other` from 0 to
-        102. If `other` is the cell already chosen, the last free cell replaces it.
-    """
-
-    cells: Int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -188,12 +167,16 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
 
     # One number each for start and step, which XLA computes only once; two would be computed separately (5 to 20%).
 
-    def draw_start(self, key: jax.Array, params: FourRoomsParams) -> FourRoomsStart:
-        return FourRoomsStart(random.integers(random.bits(key), len(_CELLS) * (len(_CELLS) - 1)))
+    def draw_start(self, key: jax.Array, params: FourRoomsParams) -> Int:
+        """Two free cells in reading order, `first + 104 * other`, with `first` from 0 to 103 and `other` from 0 to 102.
 
-    def init_state(self, draws: FourRoomsStart, params: FourRoomsParams) -> FourRoomsState:
+        If `other` is the cell already chosen, the last free cell replaces it. Unused if start and goal are fixed.
+        """
+        return random.integers(random.bits(key), len(_CELLS) * (len(_CELLS) - 1))
+
+    def init_state(self, draws: Int, params: FourRoomsParams) -> FourRoomsState:
         # Of start and goal, the one that is drawn last avoids the other.
-        first, other = compute_once(_two_free_cells, draws.cells)
+        first, other = compute_once(_two_free_cells, draws)
         draws_goal = jnp.asarray(params.resample_goal_pos)
         draws_pos = params.resample_init_pos | (~draws_goal & (params.pos_fixed == params.goal_fixed).all())
         first = jnp.where(draws_pos, first, params.pos_fixed)
@@ -202,15 +185,16 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         pos = jnp.where(draws_goal | ~draws_pos, first, other)
         return FourRoomsState(pos=pos, goal=jnp.where(draws_goal, other, params.goal_fixed))
 
-    def draw(self, key: jax.Array, params: FourRoomsParams) -> FourRoomsDraws:
+    def draw(self, key: jax.Array, params: FourRoomsParams) -> Int:
+        """The direction of a step that goes astray, numbered like the actions; -1 for one that does not."""
         word = random.bits(key)  # the upper 23 bits decide whether, the lowest two where
         is_astray = random.unit(word) < params.fail_prob * np.float32(4 / 3)  # a quarter of those go where they should
-        return FourRoomsDraws(jnp.where(is_astray, (word & np.uint32(3)).astype(jnp.int32), np.int32(-1)))
+        return jnp.where(is_astray, (word & np.uint32(3)).astype(jnp.int32), np.int32(-1))
 
     def transition(
-        self, state: FourRoomsState, action: jax.Array, draws: FourRoomsDraws, params: FourRoomsParams
+        self, state: FourRoomsState, action: jax.Array, draws: Int, params: FourRoomsParams
     ) -> tuple[FourRoomsState, jax.Array, jax.Array]:
-        direction = jnp.where(draws.astray < 0, action, draws.astray)
+        direction = jnp.where(draws < 0, action, draws)
         target, is_free = compute_once(_try, state.pos, direction)
         pos = jnp.where(is_free, target, state.pos)
         is_goal = (pos == state.goal).all()
@@ -241,5 +225,5 @@ def _try(pos: jax.Array, direction: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def _two_free_cells(numbers: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Row and column, int32 (2,) each, of the cells that `FourRoomsStart` numbers in reading order."""
+    """Row and column, int32 (2,) each, of the cells that a draw of the start numbers in reading order."""
     return jnp.asarray(_CELLS)[numbers % len(_CELLS)], jnp.asarray(_CELLS)[numbers // len(_CELLS)]

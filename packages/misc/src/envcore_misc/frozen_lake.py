@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -47,26 +46,6 @@ class FrozenLakeParams(EnvParams):
     """Params of `FrozenLake`."""
 
     max_steps_in_episode: IntParam = 100
-
-
-class FrozenLakeStart(NamedTuple):
-    """The random draws of an episode's start.
-
-    Attributes:
-      position: of the start, int32 (); drawn where a map has several.
-    """
-
-    position: Int
-
-
-class FrozenLakeDraws(NamedTuple):
-    """The random draws of a step on slippery ice; on other ice there are none, and the draws are None.
-
-    Attributes:
-      turn: what is added to the action: 0 if the move goes in the chosen direction, -1 or 1 if it slips to a side.
-    """
-
-    turn: Int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,28 +121,29 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
     def state_space(self, params: FrozenLakeParams) -> spaces.Dict:
         return spaces.Dict({"position": self.observation_space(params), "time": spaces.NATURAL_NUMBERS})
 
-    def draw_start(self, key: jax.Array, params: FrozenLakeParams) -> FrozenLakeStart:
+    def draw_start(self, key: jax.Array, params: FrozenLakeParams) -> Int:
+        """The position, drawn if a map has several starts."""
         starts = np.flatnonzero(self._tiles == "S").astype(np.int32)
         if len(starts) == 1:
-            return FrozenLakeStart(jnp.int32(starts[0]))
-        return FrozenLakeStart(jnp.asarray(starts)[random.integers(random.bits(key), len(starts))])
+            return jnp.int32(starts[0])
+        return jnp.asarray(starts)[random.integers(random.bits(key), len(starts))]
 
-    def init_state(self, draws: FrozenLakeStart, params: FrozenLakeParams) -> FrozenLakeState:
-        return FrozenLakeState(position=draws.position)
+    def init_state(self, draws: Int, params: FrozenLakeParams) -> FrozenLakeState:
+        return FrozenLakeState(position=draws)
 
-    def draw(self, key: jax.Array, params: FrozenLakeParams) -> FrozenLakeDraws | None:
+    def draw(self, key: jax.Array, params: FrozenLakeParams) -> Int | None:
+        """What is added to the action: -1, 0 or 1, for slips to either side. None on ice that is not slippery."""
         return self.slip(random.uniform(key)) if self.is_slippery else None
 
-    def slip(self, chance: jax.Array) -> FrozenLakeDraws:
+    def slip(self, chance: jax.Array) -> Int:
         """The turn for a number uniform on [0, 1)."""
         slip_prob = np.float32((1 - self.success_rate) / 2)
-        turn = (chance >= slip_prob).astype(jnp.int32) + (chance >= 1 - slip_prob).astype(jnp.int32) - 1
-        return FrozenLakeDraws(turn)
+        return (chance >= slip_prob).astype(jnp.int32) + (chance >= 1 - slip_prob).astype(jnp.int32) - 1
 
     def transition(
-        self, state: FrozenLakeState, action: jax.Array, draws: FrozenLakeDraws | None, params: FrozenLakeParams
+        self, state: FrozenLakeState, action: jax.Array, draws: Int | None, params: FrozenLakeParams
     ) -> tuple[FrozenLakeState, jax.Array, jax.Array]:
-        direction = action if draws is None else (action + draws.turn) % 4
+        direction = action if draws is None else (action + draws) % 4
         is_over = jnp.asarray(np.isin(self._tiles, ("G", "H")))
         position = jnp.asarray(self._destinations())[state.position, direction]
         reward = jnp.where(is_over[state.position], 0.0, jnp.asarray(self._rewards())[position])

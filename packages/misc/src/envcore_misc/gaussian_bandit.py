@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -50,26 +49,6 @@ class GaussianBanditParams(EnvParams):
     sigma_l: FloatParam = 0.1
     normalize_time: BoolParam = True
     max_steps_in_episode: IntParam = 100
-
-
-class GaussianBanditStart(NamedTuple):
-    """The random draws of an episode's start.
-
-    Attributes:
-      luck: of the arm's mean, normal with mean 0 and variance 1.
-    """
-
-    luck: Float
-
-
-class GaussianBanditDraws(NamedTuple):
-    """The random draws of a step.
-
-    Attributes:
-      noise: normal with mean 0 and variance 1.
-    """
-
-    noise: Float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,25 +107,27 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
             }
         )
 
-    def draw_start(self, key: jax.Array, params: GaussianBanditParams) -> GaussianBanditStart:
-        return GaussianBanditStart(random.normal(key))
+    def draw_start(self, key: jax.Array, params: GaussianBanditParams) -> Float:
+        """The arm's mean, normal with mean 0 and variance 1."""
+        return random.normal(key)
 
-    def init_state(self, draws: GaussianBanditStart, params: GaussianBanditParams) -> GaussianBanditState:
-        mu = jnp.asarray(params.mean_mu + params.sigma_p * draws.luck)
+    def init_state(self, draws: Float, params: GaussianBanditParams) -> GaussianBanditState:
+        mu = jnp.asarray(params.mean_mu + params.sigma_p * draws)
         return GaussianBanditState(last_action=jnp.int32(0), last_reward=jnp.float32(0), mu=mu)
 
-    def draw(self, key: jax.Array, params: GaussianBanditParams) -> GaussianBanditDraws:
-        return GaussianBanditDraws(random.normal(key))
+    def draw(self, key: jax.Array, params: GaussianBanditParams) -> Float:
+        """The noise, normal with mean 0 and variance 1."""
+        return random.normal(key)
 
     def transition(
-        self, state: GaussianBanditState, action: jax.Array, draws: GaussianBanditDraws, params: GaussianBanditParams
+        self, state: GaussianBanditState, action: jax.Array, draws: Float, params: GaussianBanditParams
     ) -> tuple[GaussianBanditState, jax.Array, bool]:
         return compute_once(self._pull, state, action, draws, params)  # the observation reads it too
 
     def _pull(
-        self, state: GaussianBanditState, action: jax.Array, draws: GaussianBanditDraws, params: GaussianBanditParams
+        self, state: GaussianBanditState, action: jax.Array, draws: Float, params: GaussianBanditParams
     ) -> tuple[GaussianBanditState, jax.Array, bool]:
-        reward = jnp.where(action == 0, 0.0, state.mu + params.sigma_l * draws.noise)
+        reward = jnp.where(action == 0, 0.0, state.mu + params.sigma_l * draws)
         return state.replace(last_action=action, last_reward=reward), reward, False
 
     def observe(self, state: GaussianBanditState, params: GaussianBanditParams) -> jax.Array:

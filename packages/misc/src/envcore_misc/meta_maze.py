@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -55,16 +55,6 @@ class MetaMazeParams(EnvParams):
     resample_goal_pos: BoolParam = True
     goal_fixed: Annotated[ArrayParam, "int32 (2,)"] = struct.field(default_factory=lambda: np.array([1, 1]))
     max_steps_in_episode: IntParam = 200
-
-
-class MetaMazeDraws(NamedTuple):
-    """The random draws of a step, and of the start of an episode.
-
-    Attributes:
-      number: number of a free cell except the last; the last one replaces the cell that is excluded.
-    """
-
-    number: Int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -185,26 +175,27 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
             }
         )
 
-    def draw_start(self, key: jax.Array, params: MetaMazeParams) -> MetaMazeDraws:
+    def draw_start(self, key: jax.Array, params: MetaMazeParams) -> Int:
         return self.draw(key, params)
 
-    def init_state(self, draws: MetaMazeDraws, params: MetaMazeParams) -> MetaMazeState:
+    def init_state(self, draws: Int, params: MetaMazeParams) -> MetaMazeState:
         center = np.full(2, self._center, np.int32)
-        other = compute_once(self._other_cell, draws.number, center)
+        other = compute_once(self._other_cell, draws, center)
         goal = jnp.where(params.resample_goal_pos, other, params.goal_fixed)
         pos = jnp.where(_are_equal(goal, center), other, center)
         return MetaMazeState(last_action=jnp.int32(0), last_reward=jnp.float32(0), pos=pos, goal=goal)
 
-    def draw(self, key: jax.Array, params: MetaMazeParams) -> MetaMazeDraws:
-        return MetaMazeDraws(random.integers(random.bits(key), len(self._free_cells) - 1))
+    def draw(self, key: jax.Array, params: MetaMazeParams) -> Int:
+        """The number of a free cell but the last, which replaces the cell that is excluded."""
+        return random.integers(random.bits(key), len(self._free_cells) - 1)
 
     def transition(
-        self, state: MetaMazeState, action: jax.Array, draws: MetaMazeDraws, params: MetaMazeParams
+        self, state: MetaMazeState, action: jax.Array, draws: Int, params: MetaMazeParams
     ) -> tuple[MetaMazeState, jax.Array, jax.Array]:
         target, bumps = compute_once(self._try, state.pos, action)
         target = jnp.where(bumps, state.pos, target)
         is_goal = stored(_are_equal(target, state.goal))  # before the cells are overwritten
-        pos = jnp.where(is_goal, compute_once(self._other_cell, draws.number, state.goal), target)
+        pos = jnp.where(is_goal, compute_once(self._other_cell, draws, state.goal), target)
         punishment = -params.punishment if self.rules == "original" else params.punishment
         reward = jnp.where(is_goal, params.reward, np.float32(0)) + jnp.where(bumps, punishment, np.float32(0))
         return state.replace(last_action=action, last_reward=reward, pos=pos), reward, jnp.zeros((), jnp.bool_)

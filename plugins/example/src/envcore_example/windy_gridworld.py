@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import jax
 import jax.numpy as jnp
@@ -42,16 +42,6 @@ class WindyGridworldParams(EnvParams):
     goal: Annotated[ArrayParam, "int32 (2,)"] = struct.field(default_factory=lambda: np.array([3, 7]))
     gust_probability: FloatParam = 0.0
     max_steps_in_episode: IntParam = 500
-
-
-class WindyGridworldDraws(NamedTuple):
-    """Everything that chance decides in a step.
-
-    Attributes:
-      gust: what is added to the wind of a windy column: -1, 0 or 1.
-    """
-
-    gust: Int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,16 +111,17 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
     def init_state(self, draws: jax.Array, params: WindyGridworldParams) -> WindyGridworldState:
         return WindyGridworldState(position=jnp.asarray(params.start))
 
-    def draw(self, key: jax.Array, params: WindyGridworldParams) -> WindyGridworldDraws:
+    def draw(self, key: jax.Array, params: WindyGridworldParams) -> Int:
+        """The gust: what is added to the wind of a windy column, -1, 0 or 1."""
         chance = random.uniform(key)
         is_stronger, is_weaker = chance < params.gust_probability, chance >= 1 - params.gust_probability
-        return WindyGridworldDraws(gust=is_stronger.astype(jnp.int32) - is_weaker.astype(jnp.int32))
+        return is_stronger.astype(jnp.int32) - is_weaker.astype(jnp.int32)
 
     def transition(
-        self, state: WindyGridworldState, action: jax.Array, draws: WindyGridworldDraws, params: WindyGridworldParams
+        self, state: WindyGridworldState, action: jax.Array, draws: Int, params: WindyGridworldParams
     ) -> tuple[WindyGridworldState, float, jax.Array]:
         wind = jnp.asarray(self.wind, jnp.int32)[state.position[1]]
-        lift = jnp.where(wind == 0, 0, wind + draws.gust)
+        lift = jnp.where(wind == 0, 0, wind + draws)
         position = state.position + jnp.asarray(_MOVES)[action] - jnp.stack([lift, jnp.zeros_like(lift)])
         position = jnp.clip(position, 0, jnp.array([self.rows - 1, len(self.wind) - 1], jnp.int32))
         return state.replace(position=position), -1.0, (position == params.goal).all()

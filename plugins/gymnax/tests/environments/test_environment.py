@@ -73,19 +73,6 @@ def test_ends():
     assert (done, env.is_terminal(after, params), info["discount"]) == (True, True, 0)
 
 
-@pytest.mark.parametrize(("limit", "ends"), [(2.0, [False, True]), (jnp.inf, [False, False])])
-def test_a_time_limit_that_is_a_float(limit, ends):
-    env, params = gymnax.make("CartPole-v1")
-    params = params.replace(max_steps_in_episode=limit)
-    found = []
-    for step in (env.step_env, jax.jit(env.step_env)):
-        _, state = env.reset(jax.random.key(0), params)
-        for count in range(2):
-            _, state, _, done, _ = step(jax.random.key(0), state, count, params)
-            found.append((bool(done), bool(env.is_terminal(state, params)), bool(env.is_truncated(state, params))))
-    assert found == [(end,) * 3 for end in ends] * 2
-
-
 @pytest.mark.parametrize("action", [0.5, np.float32(0.5), jnp.float32(0.5), jnp.array([0.5])])
 def test_an_action_of_one_number(action):
     env, params = gymnax.make("Pendulum-v1")
