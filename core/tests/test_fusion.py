@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import fusion
-from envcore.fusion import compute_once, recomputed, stacked, stored
+from envcore.fusion import compute_once, recomputed
 from fusion_checks import TREE, X, assert_same, plain
 from jax import lax
 
@@ -107,39 +107,3 @@ def test_recomputed_bools_are_the_same_and_xla_computes_them(number):
     converted = jax.jit(lambda bools, number: recomputed(bools, number).astype(jnp.float32))
     np.testing.assert_array_equal(converted(bools, jnp.int32(number)), bools.astype(jnp.float32))
     assert " and(" in str(converted.lower(bools, jnp.int32(number)).compile().as_text())
-
-
-class TestStored:
-    def test_the_arrays_are_the_same(self):
-        tree = {"x": X, "both": (X > 0, jnp.int32(3))}
-        assert_same(jax.jit(jax.vmap(stored, ({"x": 0, "both": (0, None)},)))(tree)["x"], X)
-        assert_same(stored(tree), tree)
-        gradient = jax.grad(lambda x: (stored((x * 2, x))[0] ** 2).sum())(X)
-        assert_same(gradient, 8 * X)
-
-    @pytest.mark.parametrize(("platform", "barriers"), [("cpu", 0), ("cuda", 1)])
-    def test_it_is_a_boundary_on_gpus_alone(self, platform, barriers):
-        lowered = jax.jit(lambda x: stored((x + 1, x * 2))).trace(X).lower(lowering_platforms=(platform,)).as_text()
-        if "stablehlo.case" in lowered:
-            pytest.skip("this JAX leaves the choice of the platform to XLA")
-        assert lowered.count("optimization_barrier") == barriers
-
-
-class TestStacked:
-    @pytest.mark.parametrize("numbers", [(1.5,), (1.5, -2.0), (np.float32(0), 1.5, jnp.float32(np.inf), -3.0)])
-    @pytest.mark.parametrize("on", ["cpu", "default"])
-    def test_it_is_a_stack(self, numbers, on, monkeypatch):
-        monkeypatch.setattr(lax, "platform_dependent", lambda *args, **branches: branches[on](*args))
-        arrays = [jnp.float32(number) for number in numbers]
-        np.testing.assert_array_equal(stacked(*arrays), jnp.stack(arrays), strict=True)
-        batch = jax.vmap(stacked)(*(jnp.full(3, array) for array in arrays))
-        np.testing.assert_array_equal(batch, jnp.tile(jnp.stack(arrays), (3, 1)), strict=True)
-        gradient = jax.grad(lambda x: stacked(x, *arrays)[0] * 2)(jnp.float32(1))
-        assert gradient == 2
-
-    @pytest.mark.parametrize(("platform", "is_concatenated"), [("cpu", True), ("cuda", False)])
-    def test_a_gpu_does_not_concatenate(self, platform, is_concatenated):
-        lowered = jax.jit(stacked).trace(1.0, 2.0).lower(lowering_platforms=(platform,)).as_text()
-        if "stablehlo.case" in lowered:
-            pytest.skip("this JAX leaves the choice of the platform to XLA")
-        assert ("stablehlo.concatenate" in lowered) == is_concatenated

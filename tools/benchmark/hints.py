@@ -1,6 +1,6 @@
 """What the performance hints in the rules gain: each environment as it is, and with its hints replaced by nothing.
 
-A hint is a call of `compute_once`, `stored`, `stacked` or `recomputed` in a module of an environment's distribution, or
+A hint is a call of `compute_once` or `recomputed` in a module of an environment's distribution, or
 the polynomials of `trig` in place of XLA's sine and cosine.
 Observations are read in three ways, as float32: summed, by a dense layer, and by a convolution where they are boards.
 """
@@ -29,8 +29,6 @@ from envcore.wrappers import Batched
 NOTHING: dict[str, dict[str, Any]] = {
     "boundaries": {
         "compute_once": lambda fun, *args, **_: fun(*args),
-        "stored": lambda values: values,
-        "stacked": lambda *numbers: jnp.stack(numbers),
         "recomputed": lambda bools, number: bools,
     },
     "trig": {"trig": SimpleNamespace(sin=jnp.sin, cos=jnp.cos)},

@@ -7,10 +7,8 @@ from collections.abc import Callable
 from typing import TypeVar, TypeVarTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.typing import ArrayLike
 
 try:  # experimental in JAX: without it, programs are slower and otherwise the same
     from jax.experimental.xla_metadata import set_xla_metadata
@@ -66,35 +64,6 @@ def compute_once(fun: Callable[[*Ts], T], *args: *Ts, as_kernel: bool = False) -
         return lax.platform_dependent(*args, cpu=on_cpu, default=inlined)
     finally:
         _in_kernel.reset(token)
-
-
-def stored(values: T) -> T:
-    """The same arrays, computed and stored by one kernel on a GPU: a boundary for what several kernels read.
-
-    XLA writes arrays of different shapes in different kernels, and each computes again what it reads, from a state that
-    another one has overwritten by then: so it copies the state first, a kernel for each array. On CPUs this is nothing,
-    because XLA does not fuse so there.
-
-    With it, an iteration of 2,048 Space Invaders starts 12 kernels instead of 17, on an H100 by XLA's compiler.
-    """
-    return lax.platform_dependent(values, cpu=lambda values: values, default=lax.optimization_barrier)
-
-
-def stacked(*numbers: ArrayLike) -> jax.Array:
-    """`jnp.stack` of a few numbers of one dtype, shape (len(numbers),), which a GPU writes together with other arrays.
-
-    A kernel of XLA's GPU backend that concatenates writes one array. One that chooses by the index writes all arrays of
-    a shape that read something in common: an iteration of 2,048 Pongs starts 12 kernels instead of 14.
-    """
-
-    def chosen(*numbers: jax.Array) -> jax.Array:
-        result = jnp.broadcast_to(numbers[-1], (len(numbers),))
-        for index, number in enumerate(numbers[:-1]):
-            result = jnp.where(np.arange(len(numbers)) == index, number, result)
-        return result
-
-    arrays = [jnp.asarray(number) for number in numbers]
-    return lax.platform_dependent(*arrays, cpu=lambda *numbers: jnp.stack(numbers), default=chosen)
 
 
 def recomputed(bools: jax.Array, number: jax.Array) -> jax.Array:

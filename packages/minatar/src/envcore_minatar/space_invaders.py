@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
-from envcore.fusion import compute_once, stored
+from envcore.fusion import compute_once
 from envcore.typing import Int
 from jax import lax
 from jax.typing import ArrayLike
@@ -196,13 +196,10 @@ class SpaceInvaders(Game[SpaceInvadersState, tuple[()]]):
         self, state: SpaceInvadersState, action: jax.Array, draws: tuple[()]
     ) -> tuple[SpaceInvadersState, jax.Array]:
         events = compute_once(_events, state.replace(time=None), action)  # an additional input would cost time
-        # The rows read no more of the state before than its rows.
-        (pos, fires, marches, shoots), to_right, events = stored(
-            (_move_and_shoot(state, action), state.alien_dir > 0, events)
-        )
+        pos, fires, marches, shoots = _move_and_shoot(state, action)
 
         aliens, ours, theirs = bullets_fly(state.rows, pos, fires)
-        aliens = aliens_march(aliens, marches, to_right, events.turn)
+        aliens = aliens_march(aliens, marches, state.alien_dir > 0, events.turn)
         theirs = alien_shoots(theirs, shoots, events.shooter_row, events.shooter_column)
         aliens, ours = aliens_die(aliens, ours)
         aliens = next_wave(aliens, events.cleared)

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import checks, random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
-from envcore.fusion import compute_once, stored
 from envcore.typing import ArrayParam, BoolParam, Float, FloatParam, Int, IntParam
 from flax import struct
 
@@ -163,11 +162,6 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
     def transition(
         self, state: BernoulliBanditState, action: jax.Array, draws: Float, params: BernoulliBanditParams
     ) -> tuple[BernoulliBanditState, jax.Array, bool, dict[str, jax.Array]]:
-        return compute_once(self._pull, state, action, draws)  # the observation reads it too
-
-    def _pull(
-        self, state: BernoulliBanditState, action: jax.Array, draws: Float
-    ) -> tuple[BernoulliBanditState, jax.Array, bool, dict[str, jax.Array]]:
         chosen = np.arange(self.num_arms, dtype=np.int32) == action
         prob = jnp.where(chosen, state.reward_probs, 0.0).sum()
         reward = (draws < prob).astype(jnp.int32)
@@ -175,10 +169,9 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         return state, reward.astype(jnp.float32), False, {"regret": state.exp_reward_best - prob}
 
     def observe(self, state: BernoulliBanditState, params: BernoulliBanditParams) -> jax.Array:
-        last_action, last_reward, time = stored((state.last_action, state.last_reward, state.time))
-        arm = (np.arange(self.num_arms, dtype=np.int32) == last_action).astype(jnp.float32)
-        time = observed_time(time, params, params.min_lim, params.max_lim)
-        return jnp.concatenate(self._arrange(last_reward.astype(jnp.float32)[None], arm, time[None]))
+        arm = (np.arange(self.num_arms, dtype=np.int32) == state.last_action).astype(jnp.float32)
+        time = observed_time(state.time, params, params.min_lim, params.max_lim)
+        return jnp.concatenate(self._arrange(state.last_reward.astype(jnp.float32)[None], arm, time[None]))
 
     def render(self, state: BernoulliBanditState, params: BernoulliBanditParams, height: int = 256) -> jax.Array:
         from envcore_misc.render.bandits import paint_bernoulli_bandit

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
-from envcore.fusion import compute_once
 from envcore.typing import BoolParam, Float, FloatParam, Int, IntParam
 from flax import struct
 
@@ -120,11 +119,6 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
         return random.normal(key)
 
     def transition(
-        self, state: GaussianBanditState, action: jax.Array, draws: Float, params: GaussianBanditParams
-    ) -> tuple[GaussianBanditState, jax.Array, bool]:
-        return compute_once(self._pull, state, action, draws, params)  # the observation reads it too
-
-    def _pull(
         self, state: GaussianBanditState, action: jax.Array, draws: Float, params: GaussianBanditParams
     ) -> tuple[GaussianBanditState, jax.Array, bool]:
         reward = jnp.where(action == 0, 0.0, state.mu + params.sigma_l * draws)

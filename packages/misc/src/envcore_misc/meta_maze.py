@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import checks, random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState, computed
-from envcore.fusion import compute_once, stored
+from envcore.fusion import compute_once
 from envcore.typing import ArrayParam, BoolParam, Float, FloatParam, Int, IntParam
 from flax import struct
 from jax import lax
@@ -194,7 +194,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
     ) -> tuple[MetaMazeState, jax.Array, jax.Array]:
         target, bumps = compute_once(self._try, state.pos, action)
         target = jnp.where(bumps, state.pos, target)
-        is_goal = stored(_are_equal(target, state.goal))  # before the cells are overwritten
+        is_goal = _are_equal(target, state.goal)
         pos = jnp.where(is_goal, compute_once(self._other_cell, draws, state.goal), target)
         punishment = -params.punishment if self.rules == "original" else params.punishment
         reward = jnp.where(is_goal, params.reward, np.float32(0)) + jnp.where(bumps, punishment, np.float32(0))
@@ -209,15 +209,14 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         reach = self.rf_size // 2
         rows, columns = np.indices((self.rf_size, self.rf_size), np.int32).reshape(2, -1) - np.int32(reach)
         walls = self._is_wall(state.pos[0] + rows, state.pos[1] + columns).astype(jnp.float32)
-        time, last_action, last_reward = stored((state.time, state.last_action, state.last_reward))
-        action = (last_action == np.arange(4, dtype=np.int32)).astype(jnp.float32)
-        time = time.astype(jnp.float32)
+        action = (state.last_action == np.arange(4, dtype=np.int32)).astype(jnp.float32)
+        time = state.time.astype(jnp.float32)
         if self.rules == "original":
             share = time / jnp.asarray(params.max_steps_in_episode, jnp.float32)
-            numbers = jnp.stack([jnp.zeros_like(share), jnp.ones_like(share), share, last_reward])
+            numbers = jnp.stack([jnp.zeros_like(share), jnp.ones_like(share), share, state.last_reward])
             return jnp.concatenate([walls, numbers, action])
         time = jnp.where(params.normalize_time, time / 50 - 1, time)
-        return jnp.concatenate([walls, action, jnp.stack([last_reward, time])])
+        return jnp.concatenate([walls, action, jnp.stack([state.last_reward, time])])
 
     def render(self, state: MetaMazeState, params: MetaMazeParams, height: int = 256) -> jax.Array:
         from envcore_misc.render.grids import paint_meta_maze
@@ -256,8 +255,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         """Row and column of the free cell with this number; the last free cell replaces `excluded`."""
         cells = self._free_cells
         cell = jnp.asarray(cells)[number]
-        cell, is_excluded = stored((cell, _are_equal(cell, excluded)))
-        return jnp.where(is_excluded, cells[-1], cell)
+        return jnp.where(_are_equal(cell, excluded), cells[-1], cell)
 
 
 def _are_equal(cell: ArrayParam, other: ArrayParam) -> jax.Array:

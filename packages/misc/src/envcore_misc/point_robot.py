@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
-from envcore.fusion import compute_once, stacked, stored
 from envcore.typing import ArrayParam, BoolParam, Float, FloatParam, Int, IntParam
 from flax import struct
 
@@ -180,7 +179,7 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
 
     def draw_start(self, key: jax.Array, params: PointRobotParams) -> PointRobotStart:
         units = random.units(key, *[()] * (2 if self.fixed_goal else 3))
-        return PointRobotStart(self._place(units[:2]), None if self.fixed_goal else stacked(*_direction(units[2])))
+        return PointRobotStart(self._place(units[:2]), None if self.fixed_goal else jnp.stack(_direction(units[2])))
 
     def init_state(self, draws: PointRobotStart, params: PointRobotParams) -> PointRobotState:
         goal = params.goal if draws.goal is None else draws.goal * params.circle_radius
@@ -198,18 +197,11 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
     def transition(
         self, state: PointRobotState, action: jax.Array, draws: PointRobotDraws, params: PointRobotParams
     ) -> tuple[PointRobotState, jax.Array, bool]:
-        # The observation reads it too. Six times faster on CPU if the action is a random number.
-        return compute_once(self._move, state, action, draws, params)
-
-    def _move(
-        self, state: PointRobotState, action: jax.Array, draws: PointRobotDraws, params: PointRobotParams
-    ) -> tuple[PointRobotState, jax.Array, bool]:
         shift = jnp.clip(action, -params.max_force, params.max_force) if self._is_gymnax else action
         pos = state.pos + shift
         distance = _length(state.goal - pos)
         reached = distance <= params.goal_radius
         reward = jnp.where(params.dense_reward, -distance, jnp.where(reached, 1.0, 0.0))
-        reached, reward = stored((reached, reward))  # before the position that they are computed from is overwritten
         state = state.replace(
             last_action=action,
             last_reward=reward,
@@ -221,9 +213,8 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
     def observe(self, state: PointRobotState, params: PointRobotParams) -> jax.Array:
         if not self._is_gymnax:
             return state.pos
-        time, last_reward, last_action = stored((state.time, state.last_reward, state.last_action))
-        time = observed_time(time, params)
-        return jnp.concatenate([state.pos, last_reward[None], last_action, time[None]])
+        time = observed_time(state.time, params)
+        return jnp.concatenate([state.pos, state.last_reward[None], state.last_action, time[None]])
 
     def render(self, state: PointRobotState, params: PointRobotParams, height: int = 256) -> jax.Array:
         from envcore_misc.render.plane import paint_point_robot
@@ -261,7 +252,7 @@ def _direction(unit: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 def _place(params: PointRobotParams, start: PointRobotDraws) -> jax.Array:
     """Where the robot starts, float32 (2,)."""
-    return jnp.where(params.center_init, 0.0, params.circle_radius * stacked(*start))
+    return jnp.where(params.center_init, 0.0, params.circle_radius * jnp.stack(start))
 
 
 def _length(vector: jax.Array) -> jax.Array:

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import checks, random, require, spaces, trees
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState, computed
-from envcore.fusion import stacked, stored
 from envcore.typing import Bool, BoolParam, FloatParam, Int, IntParam
 from flax import struct
 
@@ -183,16 +182,15 @@ class Pong(Environment[PongState, PongParams]):
         ball = self._bounce_off_paddles(self._bounce_off_walls(_move_ball(state)), paddles, params)
         won, lost = self._points(ball.x)
         was_over = jnp.logical_or(*self._points(state.ball_position[1]))
-        paddles, ball, was_over = stored((paddles, ball, was_over))  # for the four fields that they become
         if self.rules == "gymnax":
             reward = won.astype(jnp.float32) - lost.astype(jnp.float32)
         else:
             reward = 1 - (won | lost).astype(jnp.float32)
         after = state.replace(
-            paddle_centers=stacked(*paddles),
-            ball_position=stacked(ball.y, ball.x),
+            paddle_centers=jnp.stack(paddles),
+            ball_position=jnp.stack([ball.y, ball.x]),
             last_ball_position=state.ball_position,
-            ball_velocity=stacked(ball.y_velocity, ball.x_velocity),
+            ball_velocity=jnp.stack([ball.y_velocity, ball.x_velocity]),
         )
         return trees.where(was_over, state, after), jnp.where(was_over, 0.0, reward), was_over | won | lost
 
@@ -226,7 +224,7 @@ class Pong(Environment[PongState, PongParams]):
             paddle_centers=jnp.full(2, paddles, jnp.float32),
             ball_position=middle,
             last_ball_position=middle,
-            ball_velocity=stacked(y_velocity, x_velocity),
+            ball_velocity=jnp.stack([y_velocity, x_velocity]),
         )
 
     def _move_paddles(self, state: PongState, action: jax.Array, params: PongParams) -> tuple[jax.Array, jax.Array]:

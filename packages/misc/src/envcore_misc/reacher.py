@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import checks, random, require, spaces, trig
 from envcore.environment import Environment, EnvParams, EnvState
-from envcore.fusion import compute_once, stored
+from envcore.fusion import compute_once
 from envcore.typing import ArrayParam, FloatParam, IntParam
 from flax import struct
 
@@ -154,7 +154,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
         self, state: ReacherState, action: jax.Array, draws: jax.Array, params: ReacherParams
     ) -> tuple[ReacherState, jax.Array, bool]:
         angle_vels = state.angle_vels + params.dt * (params.torque_scale * action)
-        angles, angle_vels = stored((state.angles + params.dt * angle_vels, angle_vels))
+        angles = state.angles + params.dt * angle_vels
         reward = compute_once(_proximity, angles, params.link_lengths, state.goal_xy)
         return state.replace(angles=angles, angle_vels=angle_vels), reward, False
 

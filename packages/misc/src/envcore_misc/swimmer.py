@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import checks, random, require, spaces
 from envcore.environment import Environment, EnvParams, EnvState
-from envcore.fusion import compute_once, stored
+from envcore.fusion import compute_once
 from envcore.typing import ArrayParam, FloatParam, IntParam
 from flax import struct
 
@@ -157,7 +157,7 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
         self, state: SwimmerState, action: jax.Array, draws: jax.Array, params: SwimmerParams
     ) -> tuple[SwimmerState, jax.Array, bool]:
         xy_vel = state.xy_vel + params.dt * action
-        xy, xy_vel = stored((state.xy + params.dt * xy_vel, xy_vel))
+        xy = state.xy + params.dt * xy_vel
         reward = compute_once(_proximity, xy, state.goal_xy, state.urchin_xys)
         return state.replace(xy=xy, xy_vel=xy_vel), reward, False
 
