@@ -188,7 +188,6 @@ LIGHT_AND_HEAVY = (
     "Breakout-MinAtar",
     "Seaquest-MinAtar",
     "WindyGridworld-v0",
-    "WindyGridworldKing-v0",
 )
 ROLLOUTS = ("CartPole-v1", "Asterix-MinAtar", "Seaquest-MinAtar")
 COUNT = """

@@ -110,12 +110,9 @@ def test_start_and_goal_are_params() -> None:
     assert bool(env.step(KEY, state, RIGHT, params)[3])
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"rows": 0}, "rows must be at least 1"), ({"wind": ()}, "wind must be"), ({"wind": (0.5,)}, "wind must be")],
-)
-def test_bad_options(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(envcore.EnvcoreError, match=message):
+@pytest.mark.parametrize("options", [{"rows": 3}, {"wind": ()}])
+def test_a_grid_without_start_and_goal(options: dict[str, Any]) -> None:
+    with pytest.raises(envcore.EnvcoreError, match="must be a row and a column of the grid"):
         envcore.make("envcore-example:WindyGridworld-v0", **options)
 
 

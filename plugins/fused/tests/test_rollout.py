@@ -24,7 +24,7 @@ SLOW = [
     *("DiscountingChain-bsuite", "MemoryChain-bsuite", "MountainCar-bsuite", "SimpleBandit-bsuite"),
     *("UmbrellaChain-bsuite", "Asterix-MinAtar", "Freeway-MinAtar", "Seaquest-MinAtar", "SpaceInvaders-MinAtar"),
     *("BernoulliBandit-misc", "FourRooms-misc", "FrozenLake-misc", "GaussianBandit-misc", "MetaMaze-misc"),
-    *("PointRobot-misc", "Pong-misc", "Reacher-misc", "Swimmer-misc", "WindyGridworld-v0", "WindyGridworldKing-v0"),
+    *("PointRobot-misc", "Pong-misc", "Reacher-misc", "Swimmer-misc", "WindyGridworld-v0"),
 ]
 
 

@@ -36,13 +36,11 @@ def windy(env_id: str, env: Environment, params: WindyGridworldParams, argument:
       env_id: the id of the environment.
       env: the environment.
       params: its params.
-      argument: what follows a colon after the name; "" for nothing.
+      argument: what follows a colon after the name, which this policy ignores.
 
     Raises:
-      EnvcoreError: it is not the book's environment, or there is an argument.
+      EnvcoreError: it is not the book's environment.
     """
     if env.unwrapped != WindyGridworld():
         raise EnvcoreError(f"the policy windy plays WindyGridworld-v0, not {env_id}.")
-    if argument:
-        raise EnvcoreError(f"the policy windy takes no argument, got {argument!r}.")
     return Windy()

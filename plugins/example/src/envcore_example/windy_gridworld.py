@@ -70,23 +70,12 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
     Attributes:
       rows: height of the grid.
       wind: of each column from left to right, in cells upwards; its length is the width of the grid.
-      king_moves: eight moves instead of four.
-
-    Raises:
-      ValueError: the grid has no cells, or the wind is not a tuple of integers.
+      king_moves: eight moves instead of four (exercise 6.9).
     """
-
-    render_fps = 6
 
     rows: int = 7
     wind: tuple[int, ...] = (0, 0, 0, 1, 1, 1, 2, 2, 1, 0)
     king_moves: bool = False
-
-    def __post_init__(self) -> None:
-        if self.rows < 1:
-            raise ValueError(f"rows must be at least 1, got {self.rows!r}")
-        if not self.wind or not all(isinstance(strength, int) for strength in self.wind):
-            raise ValueError(f"wind must be a tuple with an integer for each column, got {self.wind!r}")
 
     @property
     def default_params(self) -> WindyGridworldParams:
@@ -96,8 +85,9 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
 
     def check_params(self, params: WindyGridworldParams) -> None:
         require.between(params, 0, 1 / 2, "gust_probability")
+        size = self.rows, len(self.wind)
         for name in ("start", "goal"):
-            require.that(params, (name,), self._is_on_grid, "a row and a column of the grid")
+            require.that(params, (name,), lambda cell: (cell >= 0) & (cell < size), "a row and a column of the grid")
 
     def action_space(self, params: WindyGridworldParams) -> spaces.Discrete:
         return spaces.Discrete(8 if self.king_moves else 4)
@@ -133,6 +123,3 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
         from envcore_example.render import paint_windy_gridworld  # late: only who looks pays for pictures
 
         return paint_windy_gridworld(height, state.position, params.goal, wind=self.wind, rows=self.rows)
-
-    def _is_on_grid(self, place: np.ndarray) -> np.ndarray:
-        return (place >= 0) & (place < (self.rows, len(self.wind)))
