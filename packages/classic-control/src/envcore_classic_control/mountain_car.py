@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Protocol
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -27,8 +27,8 @@ class MountainCarState(EnvState):
 
 
 @struct.dataclass
-class MountainCarParams(EnvParams):
-    """Params of `MountainCar`.
+class ValleyParams(EnvParams):
+    """The params that MountainCar and MountainCarContinuous share.
 
     Attributes:
       min_position: of the left wall.
@@ -36,7 +36,6 @@ class MountainCarParams(EnvParams):
       max_speed: position per step; infinity for no limit.
       goal_position: the goal is at this position and beyond.
       goal_velocity: the lowest velocity that counts at the goal.
-      force: the change of velocity by a push.
       gravity: the most that a slope changes the velocity by in a step.
       reset_low: the position starts uniform on [reset_low, reset_high).
       reset_high: the upper bound.
@@ -47,15 +46,73 @@ class MountainCarParams(EnvParams):
     max_speed: FloatParam = limit(0.07)
     goal_position: FloatParam = 0.5
     goal_velocity: FloatParam = 0.0
-    force: FloatParam = 0.001
     gravity: FloatParam = 0.0025
     reset_low: FloatParam = -0.6
     reset_high: FloatParam = -0.4
+
+
+@struct.dataclass
+class MountainCarParams(ValleyParams):
+    """Params of `MountainCar`: those of `ValleyParams`, and its own.
+
+    Attributes:
+      force: the change of velocity by a push.
+    """
+
+    force: FloatParam = 0.001
     max_steps_in_episode: IntParam = 200
 
 
+ParamsT = TypeVar("ParamsT", bound=ValleyParams)
+
+
 @dataclasses.dataclass(frozen=True)
-class MountainCar(Environment[MountainCarState, MountainCarParams]):
+class Valley(Environment[MountainCarState, ParamsT]):
+    """What MountainCar and MountainCarContinuous share: the valley, the start and the observation."""
+
+    render_fps = 30
+
+    def check_params(self, params: ParamsT) -> None:
+        require.nonnegative(params, "max_speed")
+        require.below(params, "min_position", "max_position")
+        require.ordered(params, "reset_low", "reset_high")
+        require.ordered(params, "min_position", "reset_low")
+        require.ordered(params, "reset_high", "max_position")
+        require.moderate(params, "min_position", "max_position", "reset_low", "reset_high")
+        require.moderate(params, "goal_position", "goal_velocity", "gravity")
+
+    def observation_space(self, params: ParamsT) -> spaces.Box:
+        return spaces.Box([params.min_position, -params.max_speed], [params.max_position, params.max_speed])
+
+    def state_space(self, params: ParamsT) -> spaces.Dict:
+        return spaces.Dict(
+            {
+                "position": spaces.Box(params.min_position, params.max_position),
+                "velocity": spaces.Box(-params.max_speed, params.max_speed),
+                "time": spaces.NATURAL_NUMBERS,
+            }
+        )
+
+    def draw_start(self, key: jax.Array, params: ParamsT) -> Float:
+        """The position, along the valley."""
+        return random.uniform(key, (), params.reset_low, params.reset_high)
+
+    def init_state(self, draws: Float, params: ParamsT) -> MountainCarState:
+        return MountainCarState(position=draws, velocity=jnp.float32(0))
+
+    def observe(self, state: MountainCarState, params: ParamsT) -> jax.Array:
+        return jnp.stack([state.position, state.velocity])
+
+    def render(self, state: MountainCarState, params: ParamsT, height: int = 256) -> jax.Array:
+        from envcore_classic_control.render import paint_mountain_car
+
+        return paint_mountain_car(
+            height, state.position, params.goal_position, params.min_position, params.max_position
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class MountainCar(Valley[MountainCarParams]):
     """MountainCar-v0: an underpowered car in a valley swings back and forth until it reaches the hilltop on the right.
 
     Original: Gymnasium 1.4 `classic_control/mountain_car.py`, after Moore (1990), "Efficient memory-based learning for
@@ -79,32 +136,18 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
     """
 
     action_names = ("left", "stay", "right")
-    render_fps = 30
 
     @property
     def default_params(self) -> MountainCarParams:
         return MountainCarParams()
 
     def check_params(self, params: MountainCarParams) -> None:
-        check_valley(params)
+        super().check_params(params)
         require.nonnegative(params, "force")
         require.moderate(params, "force")
 
     def action_space(self, params: MountainCarParams) -> spaces.Discrete:
         return spaces.Discrete(3)
-
-    def observation_space(self, params: MountainCarParams) -> spaces.Box:
-        return valley_space(params)
-
-    def state_space(self, params: MountainCarParams) -> spaces.Dict:
-        return valley_state_space(params)
-
-    def draw_start(self, key: jax.Array, params: MountainCarParams) -> Float:
-        """The position, m along the track."""
-        return random.uniform(key, (), params.reset_low, params.reset_high)
-
-    def init_state(self, draws: Float, params: MountainCarParams) -> MountainCarState:
-        return MountainCarState(position=draws, velocity=jnp.float32(0))
 
     def transition(
         self, state: MountainCarState, action: jax.Array, draws: jax.Array, params: MountainCarParams
@@ -112,47 +155,6 @@ class MountainCar(Environment[MountainCarState, MountainCarParams]):
         push = (action - 1).astype(jnp.float32) * params.force
         state, terminated = drive(state, push, params)
         return state, -1.0, terminated
-
-    def observe(self, state: MountainCarState, params: MountainCarParams) -> jax.Array:
-        return jnp.stack([state.position, state.velocity])
-
-    def render(self, state: MountainCarState, params: MountainCarParams, height: int = 256) -> jax.Array:
-        from envcore_classic_control.render import paint_mountain_car
-
-        return paint_mountain_car(
-            height, state.position, params.goal_position, params.min_position, params.max_position
-        )
-
-
-# Shared with MountainCarContinuous.
-
-
-class ValleyParams(Protocol):
-    """What the params of both cars have."""
-
-    @property
-    def min_position(self) -> FloatParam: ...
-
-    @property
-    def max_position(self) -> FloatParam: ...
-
-    @property
-    def max_speed(self) -> FloatParam: ...
-
-    @property
-    def goal_position(self) -> FloatParam: ...
-
-    @property
-    def goal_velocity(self) -> FloatParam: ...
-
-    @property
-    def gravity(self) -> FloatParam: ...
-
-    @property
-    def reset_low(self) -> FloatParam: ...
-
-    @property
-    def reset_high(self) -> FloatParam: ...
 
 
 def drive(state: MountainCarState, push: jax.Array, params: ValleyParams) -> tuple[MountainCarState, jax.Array]:
@@ -163,30 +165,3 @@ def drive(state: MountainCarState, push: jax.Array, params: ValleyParams) -> tup
     velocity = jnp.where((position == params.min_position) & (velocity < 0), 0.0, velocity)
     at_goal = (position >= params.goal_position) & (velocity >= params.goal_velocity)
     return state.replace(position=position, velocity=velocity), at_goal
-
-
-def check_valley(params: ValleyParams) -> None:
-    """Raises `InvalidParamsError` if a range is empty, the car starts outside the walls, or a number is extreme."""
-    require.nonnegative(params, "max_speed")
-    require.below(params, "min_position", "max_position")
-    require.ordered(params, "reset_low", "reset_high")
-    require.ordered(params, "min_position", "reset_low")
-    require.ordered(params, "reset_high", "max_position")
-    require.moderate(params, "min_position", "max_position", "reset_low", "reset_high")
-    require.moderate(params, "goal_position", "goal_velocity", "gravity")
-
-
-def valley_space(params: ValleyParams) -> spaces.Box:
-    """Observations: position and velocity."""
-    return spaces.Box([params.min_position, -params.max_speed], [params.max_position, params.max_speed])
-
-
-def valley_state_space(params: ValleyParams) -> spaces.Dict:
-    """States, by field."""
-    return spaces.Dict(
-        {
-            "position": spaces.Box(params.min_position, params.max_position),
-            "velocity": spaces.Box(-params.max_speed, params.max_speed),
-            "time": spaces.NATURAL_NUMBERS,
-        }
-    )
