@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -13,9 +13,6 @@ from envcore import random, trees
 from envcore.devices import AxisName, axis_size, share_of
 from envcore.errors import InvalidArgumentError
 from envcore.typing import PyTree
-
-if TYPE_CHECKING:
-    from envcore.spaces.box import Box
 
 
 class Space:
@@ -114,8 +111,8 @@ class Space:
         """
         raise TypeError(f"expected a space with a batch axis, got {self!r}")
 
-    def flat_space(self) -> Box:
-        """The space of what `flatten` returns."""
+    def flat_space(self) -> Any:
+        """The `Box` of what `flatten` returns."""
         raise NotImplementedError
 
     def flatten(self, value: PyTree) -> jax.Array:

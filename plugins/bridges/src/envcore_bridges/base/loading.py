@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Collection, Generator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 from envcore import forks
@@ -15,9 +15,6 @@ from envcore.suggestions import nearest
 
 from envcore_bridges.base.numerics import default_numerics
 from envcore_bridges.libraries import BY_MODULE, missing
-
-if TYPE_CHECKING:
-    from envcore_bridges.base.environment import ForeignEnvironment
 
 
 def check_arguments(source: Any, options: Mapping[str, Any]) -> None:
@@ -46,7 +43,7 @@ def errors_of_options(options: Mapping[str, Any]) -> Generator[None]:
 
 
 @functools.lru_cache(maxsize=512)
-def loaded(env: ForeignEnvironment) -> Any:
+def loaded(env: Any) -> Any:
     """The library's environment, made once for equal environments.
 
     Raises:

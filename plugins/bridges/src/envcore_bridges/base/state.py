@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,9 +15,6 @@ from flax import struct
 from jax import lax
 
 from envcore_bridges.base.numerics import default_numerics
-
-if TYPE_CHECKING:
-    from envcore_bridges.base.environment import ForeignEnvironment
 
 
 @struct.dataclass
@@ -34,7 +31,7 @@ class ForeignState(EnvState):
 
 
 @functools.lru_cache(maxsize=512)
-def types_of(env: ForeignEnvironment) -> ForeignState:
+def types_of(env: Any) -> ForeignState:
     """Types that both a reset and a step can have; libraries often return a weak type or another dtype in one."""
 
     def first(words: jax.Array, params: Any) -> ForeignState:
@@ -62,7 +59,7 @@ def as_types(tree: Any, types: Any) -> Any:
     return jax.tree.map(lambda x, wanted: lax.convert_element_type(x, wanted.dtype), tree, types)
 
 
-def _joined(env: ForeignEnvironment, types: Any, after: Any) -> Any:
+def _joined(env: Any, types: Any, after: Any) -> Any:
     if jax.tree.structure(types) != jax.tree.structure(after):
         problem = trees.structure_difference(types, after)
         raise EnvironmentDefinitionError(
