@@ -12,8 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import make, registry
-from envcore.engine.arguments import device_params
-from envcore.engine.finite import may_be_infinite
+from envcore.engine.arguments import device_params, may_be_infinite
 from envcore.errors import InvalidParamsError
 from jax.tree_util import GetAttrKey
 

@@ -19,7 +19,7 @@ def affected_by(*files: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "file", ["core/src/envcore/engine/auto_reset.py", "plugins/testing/README.md", "tests/support/golden.py", "uv.lock"]
+    "file", ["core/src/envcore/engine/stepping.py", "plugins/testing/README.md", "tests/support/golden.py", "uv.lock"]
 )
 def test_what_all_tests_use_affects_all(file: str) -> None:
     assert affected_by(file) == set(FOUND)

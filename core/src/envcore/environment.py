@@ -34,13 +34,13 @@ from flax import struct
 from jax.core import Tracer
 
 from envcore import random, spaces, suggestions
-from envcore.engine import arguments, definition, episode, stepping
-from envcore.engine.episode import Info as Info
-from envcore.engine.episode import Outcome as Outcome
-from envcore.engine.finite import limit as limit
-from envcore.engine.time_limit import NO_TIME_LIMIT as NO_TIME_LIMIT
-from envcore.engine.time_limit import is_time_up as is_time_up
-from envcore.engine.time_limit import next_time as next_time
+from envcore.engine import arguments, stepping
+from envcore.engine.arguments import limit as limit
+from envcore.engine.stepping import NO_TIME_LIMIT as NO_TIME_LIMIT
+from envcore.engine.stepping import Info as Info
+from envcore.engine.stepping import Outcome as Outcome
+from envcore.engine.stepping import is_time_up as is_time_up
+from envcore.engine.stepping import next_time as next_time
 from envcore.errors import InvalidParamsError, NoPictureError
 from envcore.typing import Int, IntParam, PyTree
 
@@ -127,7 +127,7 @@ class Environment(Generic[StateT, ParamsT]):
     @property
     def default_params(self) -> ParamsT:
         """The original environment's numbers, as Python or numpy scalars and arrays."""
-        raise definition.missing_method(self, "default_params")
+        raise arguments.missing_method(self, "default_params")
 
     def draw_start(self, key: jax.Array, params: ParamsT) -> PyTree:
         """All that chance decides about the start of an episode, in one named container. By default the key itself."""
@@ -136,7 +136,7 @@ class Environment(Generic[StateT, ParamsT]):
 
     def init_state(self, draws: PyTree, params: ParamsT, /) -> StateT:
         """The first state of an episode, a deterministic function of what `draw_start` returned."""
-        raise definition.missing_method(self, "init_state")
+        raise arguments.missing_method(self, "init_state")
 
     def draw(self, key: jax.Array, params: ParamsT) -> PyTree:
         """All that chance decides in a step, in one named container. By default the step's key itself."""
@@ -149,11 +149,11 @@ class Environment(Generic[StateT, ParamsT]):
         `action` has the action space's shape and dtype, `draws` is what `draw` returned, and `state.time` counts the
         steps before this one.
         """
-        raise definition.missing_method(self, "transition")
+        raise arguments.missing_method(self, "transition")
 
     def observe(self, state: StateT, params: ParamsT) -> PyTree:
         """The observation, a pure function of the state: any pytree of arrays."""
-        raise definition.missing_method(self, "observe")
+        raise arguments.missing_method(self, "observe")
 
     def action_mask(self, state: StateT, params: ParamsT) -> PyTree:
         """Which actions are legal, bool (n,) for a `Discrete(n)`; None, the default, where all of them always are."""
@@ -161,11 +161,11 @@ class Environment(Generic[StateT, ParamsT]):
 
     def action_space(self, params: ParamsT) -> spaces.Space:
         """The space of actions."""
-        raise definition.missing_method(self, "action_space")
+        raise arguments.missing_method(self, "action_space")
 
     def observation_space(self, params: ParamsT) -> spaces.Space:
         """The space of observations."""
-        raise definition.missing_method(self, "observation_space")
+        raise arguments.missing_method(self, "observation_space")
 
     def state_space(self, params: ParamsT) -> spaces.Dict:
         """The space of states, by field. By default their shapes and dtypes, without bounds but for the time."""
@@ -278,11 +278,11 @@ class Environment(Generic[StateT, ParamsT]):
 
     def advance(self, state: StateT, action: PyTree, draws: PyTree, params: ParamsT) -> Outcome:
         """One step without auto-reset or observation: `transition`, and what the base class owns."""
-        return episode.advance(self, state, action, draws, params)
+        return stepping.advance(self, state, action, draws, params)
 
     def restart(self, key: jax.Array, done: jax.Array, state: StateT, params: ParamsT) -> StateT:
         """A fresh state where `done`, else `state`. What has to survive an auto-reset is put back after `super()`."""
-        return episode.restart(self, key, done, state, params)
+        return stepping.restart(self, key, done, state, params)
 
     def _checked(self, key: jax.Array, state: PyTree, action: PyTree, params: PyTree) -> tuple[PyTree, ...]:
         return arguments.checked(self, key, state, action, params)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import random
-from envcore.engine.auto_reset import reset_where
+from envcore.engine.stepping import reset_where
 from envcore_testing.compilation import quick_jit
 from toy import Deck
 

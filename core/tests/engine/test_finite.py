@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.engine import arguments
-from envcore.engine.finite import limit
+from envcore.engine.arguments import limit
 from envcore.environment import EnvParams
 from envcore.errors import InvalidParamsError
 from envcore.rollout import random_policy, start_rollout

@@ -1,4 +1,4 @@
-"""Checks and casts what users pass to an environment, before anything is traced with it.
+"""Checks and casts what users pass to an environment, before anything is traced with it, and says what an author broke.
 
 Types are checked on tracers too, so that the same clear errors come from inside `jit` and `vmap`.
 """
@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
+import sys
+import traceback
 from collections.abc import Mapping
 from typing import Any
 
 import jax
 import numpy as np
+from flax import struct
+from jax.tree_util import keystr, tree_leaves_with_path
 
 from envcore import forks, random, spaces, suggestions, trees
 from envcore.devices import vary_alike
-from envcore.engine import definition
-from envcore.engine.finite import check_finite
 from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidArgumentError, InvalidParamsError
 from envcore.typing import PyTree
 
@@ -85,7 +88,7 @@ def default_params(env: Env) -> PyTree:
     try:
         return _default_params(env)
     except TypeError:
-        definition.check_hashable(env)
+        check_hashable(env)
         raise
 
 
@@ -207,3 +210,133 @@ def _check_fields(env: Env) -> None:
                     f"{cls.__name__} declares the field {name!r}, but is not decorated with "
                     "dataclasses.dataclass(frozen=True)."
                 )
+
+
+_LIMIT = "envcore_limit"
+
+
+def limit(default: Any = dataclasses.MISSING, **options: Any) -> PyTree:
+    """Declares a param that is a limit: infinity is a value of it, and means that there is none.
+
+        x_threshold: Any = limit(2.4)
+
+    All other floats among the params must be finite. `check_params` decides on the sign, as it does for finite values.
+
+    Args:
+      default: the field's default; without one, give `default_factory`.
+      **options: those of `flax.struct.field`.
+    """
+    return struct.field(default=default, metadata={_LIMIT: True}, **options)
+
+
+def may_be_infinite(params: PyTree, path: tuple[PyTree, ...], default: Any) -> bool:
+    """Whether the param at a key path of JAX's may be infinite; `default` is its default as an array.
+
+    A `limit` may, and so may a param whose default holds an infinite number, because the fields of other libraries'
+    params cannot be marked.
+    """
+    for key in path:
+        name = getattr(key, "name", None)
+        if name is None or not dataclasses.is_dataclass(params):
+            break
+        if any(field.name == name and _LIMIT in field.metadata for field in dataclasses.fields(params)):
+            return True
+        params = getattr(params, name)
+    return bool(trees.kind(default.dtype) == "float" and np.isinf(default).any())
+
+
+def check_finite(env_name: str, params: PyTree, defaults: PyTree) -> None:
+    """Raises `InvalidParamsError` for a NaN, and for an infinite number in a param that may not be infinite.
+
+    Python and numpy numbers are checked; JAX arrays pass, because their values may not be known yet.
+    """
+    # Most params are finite: that is found out without their names, which take ten times as long.
+    if all(map(_is_finite, jax.tree.leaves(params))):
+        return
+    for (path, leaf), default in zip(tree_leaves_with_path(params), jax.tree.leaves(defaults), strict=True):
+        if _is_finite(leaf):
+            continue
+        infinite_too = may_be_infinite(params, path, default)
+        wrong = np.argwhere(np.isnan(leaf) if infinite_too else ~np.isfinite(leaf))
+        if len(wrong):
+            place = tuple(map(int, wrong[0]))
+            where = keystr(path) + (f"[{', '.join(map(str, place))}]" if place else "")
+            must = "must not be NaN" if infinite_too else "must be finite"
+            raise InvalidParamsError(f"{env_name}'s params{where} {must}, got {np.asarray(leaf)[place]}.")
+
+
+def _is_finite(leaf: Any) -> bool:
+    return isinstance(leaf, jax.Array) or trees.is_finite(leaf)
+
+
+_REQUIRED = {
+    "default_params": "the property default_params(self), which returns the params",
+    "init_state": "init_state(self, draws, params), which returns the first state of an episode",
+    "transition": "transition(self, state, action, draws, params), which returns (state, reward, terminated)",
+    "observe": "observe(self, state, params), which returns the observation",
+    "action_space": "action_space(self, params), which returns a space",
+    "observation_space": "observation_space(self, params), which returns a space",
+}
+_COUNTERPARTS = {
+    "init_state": (
+        {"reset_env", "reset"},
+        "init_state returns the state alone, and its `draws` are the key by default",
+    ),
+    "transition": (
+        {"step_env", "step"},
+        "transition returns no observation, knows no time limit, and its `draws` are the key by default",
+    ),
+    "observe": ({"get_obs"}, "observe takes the state first, then the params"),
+}
+"""What gymnax and others call a method, and how envcore's differs."""
+
+
+def missing_method(env: Any, method: str) -> EnvironmentDefinitionError:
+    """The error for a method that every environment implements, and this one does not."""
+    bases = [cls for cls in type(env).__mro__ if cls.__module__ != "envcore.environment"]
+    own = {name for cls in bases for name in vars(cls)} - vars(object).keys()
+    names, difference = _COUNTERPARTS.get(method, (set[str](), ""))
+    hint = ""
+    if theirs := sorted(names & own):
+        hint = f" Its {theirs[0]} is the counterpart in other libraries: {difference}."
+    elif similar := suggestions.nearest(method, own - _REQUIRED.keys()):
+        hint = f" Is its {similar[0]!r} misspelled?"
+    return EnvironmentDefinitionError(f"{type(env).__qualname__} must implement {_REQUIRED[method]}.{hint}")
+
+
+def broken(env: Any, method: str, problem: str) -> EnvironmentDefinitionError:
+    """The error for what a method of the author's returned, with the line where the method begins."""
+    code = getattr(inspect.unwrap(getattr(type(env), method)), "__code__", None)
+    where = "" if code is None else f" ({method} is at {code.co_filename}:{code.co_firstlineno})"
+    return EnvironmentDefinitionError(f"{type(env).__qualname__} breaks the contract: {problem}{where}")
+
+
+def check_hashable(env: Any) -> None:
+    """Raises `EnvironmentDefinitionError` where a field cannot be hashed, as a list cannot."""
+    for field in dataclasses.fields(env):
+        value = getattr(env, field.name)
+        try:
+            hash(value)
+        except TypeError:
+            if dataclasses.is_dataclass(value):
+                check_hashable(value)
+            raise EnvironmentDefinitionError(
+                f"{type(env).__qualname__}.{field.name} must be hashable, because equal environments share one "
+                f"compilation: use a tuple in place of a list, got {value!r}."
+            ) from None
+
+
+def explain_traced_value(env: Any, error: jax.errors.ConcretizationTypeError) -> None:
+    """Adds the author's line to the error for Python's `if` on a value that is only known when the program runs."""
+    if hasattr(error, "__notes__"):
+        return
+    modules = {cls.__module__ for cls in (*type(env).__mro__, *type(env.unwrapped).__mro__)}
+    files = {getattr(sys.modules.get(name), "__file__", None) for name in modules}
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
+    if own:
+        line = own[-1]
+        error.add_note(
+            f"{line.filename}:{line.lineno}, in {line.name}: {line.line}\n"
+            "Under jit, this value is only known when the program runs. Use jnp.where, jnp.minimum, `&` and `|`, or "
+            "jax.lax.cond in place of Python's if, min, and, or."
+        )

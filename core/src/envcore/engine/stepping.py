@@ -1,23 +1,195 @@
-"""What `Environment`'s public methods compile: one program for all equal environments, arguments checked already.
+"""Steps and auto-reset, made of an author's rules, and the programs that `Environment`'s public methods compile.
 
-Where the caller's own `jit` traces them, they are inlined: the compiled program does not call them.
+There is one program for all equal environments. Where the caller's own `jit` traces it, it is inlined: the compiled
+program does not call it.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.custom_batching import custom_vmap
 
 from envcore import random, trees
 from envcore.devices import vary_alike
-from envcore.engine import arguments, definition, episode
+from envcore.engine import arguments
 from envcore.engine.arguments import Env
-from envcore.engine.episode import Info, Outcome
 from envcore.errors import EnvironmentDefinitionError
+from envcore.fusion import compute_once, recomputed
 from envcore.typing import PyTree
+
+NO_TIME_LIMIT = 2**31 - 1
+"""`max_steps_in_episode` of an environment that has no time limit: no step is ever truncated.
+
+It is also the largest value of `state.time`. The count stops there, and the episode continues without truncation; every
+smaller limit has been reached by then.
+"""
+
+
+def next_time(time: jax.Array) -> jax.Array:
+    """The time one step later, int32 of any shape; it stays at 2**31 - 1, where adding 1 would wrap around."""
+    return time + (time != np.int32(NO_TIME_LIMIT)).astype(jnp.int32)
+
+
+def is_time_up(time: jax.Array, limit: Any) -> jax.Array:
+    """Whether the limit is reached, bool of the time's shape; `NO_TIME_LIMIT` never is."""
+    return (time >= limit) & (limit != np.int32(NO_TIME_LIMIT))
+
+
+T = TypeVar("T")
+
+_CHUNK = 32
+
+
+def reset_where(done: jax.Array, fresh: Callable[..., T], state: T, *args: PyTree, only_finished: bool) -> T:
+    """Returns `fresh(state, *args)` where `done`, bool (), else `state`.
+
+    `fresh` makes the state of a new episode from the finished one, with the same types. What it needs of traced values,
+    such as a key and params, must come through `args`.
+
+    It is computed for every environment and selected; with `only_finished` for finished environments alone, in chunks
+    of 32 under `vmap`: the same result, 12 times faster where a reset builds a permutation or a maze, 0.87 times where
+    it draws a few numbers. Where that is differentiated, all are computed.
+    """
+
+    def all_computed(done: jax.Array, state: T, args: PyTree) -> T:
+        return trees.where(done, fresh(state, *args), state)
+
+    if not only_finished:
+        return all_computed(done, state, args)
+
+    @custom_vmap
+    def reset(done: jax.Array, state: T, args: PyTree) -> T:
+        return lax.cond(done, lambda: fresh(state, *args), lambda: state)
+
+    @reset.def_vmap
+    def _(axis_size: int, in_batched: PyTree, done: jax.Array, state: T, args: PyTree) -> PyTree:  # pyright: ignore[reportUnusedFunction]
+        *batched, args_batched = in_batched
+        done, state = jax.tree.map(
+            lambda x, b: x if b else jnp.broadcast_to(x, (axis_size, *jnp.shape(x))), [done, state], batched
+        )
+        result = _reset_chunks(done, fresh, state, args, args_batched, axis_size)
+        return result, jax.tree.map(lambda _: True, result)
+
+    # JAX cannot differentiate the loop over chunks in reverse.
+    @jax.custom_jvp
+    def differentiable(done: jax.Array, state: T, args: PyTree) -> T:
+        return reset(done, state, args)
+
+    differentiable.defjvp(lambda primals, tangents: jax.jvp(all_computed, primals, tangents))
+    return differentiable(done, state, args)
+
+
+def _reset_chunks(
+    done: jax.Array, fresh: Callable[..., T], state: T, args: PyTree, args_batched: PyTree, size: int
+) -> T:
+    chunk = min(_CHUNK, size) if isinstance(size, int) else _CHUNK  # `jax.export` can leave the size open
+    # The numbers of the finished environments, then `size` as filling: gathers clamp it, scatters drop it.
+    finished = jnp.nonzero(done, size=size + chunk, fill_value=size)[0].astype(jnp.int32)
+    count = done.sum(dtype=jnp.int32)
+    axes = jax.tree.map(lambda b: 0 if b else None, args_batched)
+
+    def body(carry: tuple[jax.Array, T]) -> tuple[jax.Array, T]:
+        start, current = carry
+        index = lax.dynamic_slice_in_dim(finished, start, chunk)
+        old = jax.tree.map(lambda x: x.at[index].get(mode="clip"), state)
+        own = jax.tree.map(lambda x, b: x.at[index].get(mode="clip") if b else x, args, args_batched)
+        new = jax.vmap(lambda s, a: fresh(s, *a), (0, axes), axis_size=chunk)(old, own)
+        current = jax.tree.map(lambda x, y: x.at[index].set(y, mode="drop"), current, new)
+        return start + jnp.int32(chunk), current
+
+    end, result = lax.while_loop(lambda carry: carry[0] < count, body, (jnp.int32(0), state))
+    return jax.tree.map(lambda x: recomputed(x, end) if x.dtype == jnp.bool_ and x.ndim > 2 else x, result)
+
+
+Info = dict[str, PyTree]
+
+
+class Outcome(NamedTuple):
+    """What one step of an episode leads to.
+
+    Attributes:
+      state: the state after the step, before any reset.
+      reward: float32 ().
+      terminated: bool (), the episode has come to an end of its own.
+      truncated: bool (), the time limit is reached.
+      info: the environment's own entries.
+    """
+
+    state: PyTree
+    reward: jax.Array
+    terminated: jax.Array
+    truncated: jax.Array
+    info: Info
+
+
+@functools.partial(jax.jit, static_argnums=0, inline=True)
+def advance(env: Env, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
+    """`Environment.advance`."""
+
+    # Without the boundary XLA CPU computes the rules again for everything that reads a part of the state, and rounds
+    # floats as it fuses them, not always in the same way in two programs. With it, every program rounds in the same
+    # way, and rollouts of 2,048 light environments take 0.67 to 0.97 of the time.
+    # JAX's errors name the author's function in place of this one.
+    @functools.wraps(env.transition)
+    def rules(state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
+        return _advance(env, state, action, draws, params)
+
+    return compute_once(rules, state, action, draws, params)
+
+
+def _advance(env: Env, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
+    result = env.transition(state, action, draws, params)
+    try:
+        after, reward, terminated, info = _checked_transition(env, state, result)
+    except EnvironmentDefinitionError:
+        arguments.checked_state(env, state)  # a user's wrong state is not the author's fault
+        raise
+    at_limit = is_time_up(after.time, params.max_steps_in_episode)
+    if env.time_limit_terminates:
+        terminated, at_limit = terminated | at_limit, jnp.zeros_like(at_limit)
+    return Outcome(after, reward, terminated, at_limit, info)
+
+
+def restart(env: Env, key: jax.Array, done: jax.Array, state: PyTree, params: PyTree) -> PyTree:
+    """`Environment.restart`."""
+
+    def fresh(finished: PyTree, key: jax.Array, params: PyTree) -> PyTree:
+        return vary_alike(jax.tree.map(jnp.asarray, arguments.new_state(env, key, params)), finished)
+
+    state = vary_alike(state, done, key, params)
+    return reset_where(done, fresh, state, key, params, only_finished=env.expensive_reset)
+
+
+def _checked_transition(env: Env, state: PyTree, result: PyTree) -> tuple[PyTree, ...]:
+    """What `transition` returned, with the contract's types and the next time."""
+    if not isinstance(result, tuple) or len(result) not in (3, 4):
+        raise arguments.broken(
+            env, "transition", f"transition must return (state, reward, terminated[, info]), got {result!r}"
+        )
+    after, reward, terminated, info = result if len(result) == 4 else (*result, {})
+    if not isinstance(after, type(state)):
+        raise arguments.broken(
+            env, "transition", f"transition must return a {type(state).__name__} first, got {after!r}"
+        )
+    if not isinstance(info, dict):
+        raise arguments.broken(env, "transition", f"transition must return a dict fourth, got {info!r}")
+    after = after.replace(time=next_time(state.time))
+    after = conform(env, "transition", after, state, "transition's state")
+    reward = conform(env, "transition", reward, jax.ShapeDtypeStruct((), jnp.float32), "transition's reward")
+    terminated = conform(env, "transition", terminated, jax.ShapeDtypeStruct((), jnp.bool_), "transition's terminated")
+    return after, jnp.asarray(reward), jnp.asarray(terminated), trees.narrow(info)
+
+
+def conform(env: Env, method: str, value: PyTree, expected: PyTree, what: str) -> PyTree:
+    """What an author's method returned, with exactly the types that are expected."""
+    return trees.conform(value, expected, what, functools.partial(arguments.broken, env, method))
 
 
 def _program(fun: Callable[..., PyTree]) -> Callable[..., PyTree]:
@@ -28,7 +200,7 @@ def _program(fun: Callable[..., PyTree]) -> Callable[..., PyTree]:
         try:
             return fun(env, *args)
         except jax.errors.ConcretizationTypeError as error:
-            definition.explain_traced_value(env, error)
+            arguments.explain_traced_value(env, error)
             raise
 
     return jax.jit(traced, static_argnums=0, inline=True)
@@ -59,7 +231,7 @@ def step(env: Env, key: jax.Array, state: PyTree, action: PyTree, params: PyTree
     outcome = env.advance(state, action, env.draw(key, params), params)
     done = outcome.terminated | outcome.truncated
     state = env.restart(random.reset_key(key), done, outcome.state, params)
-    state = episode.conform(env, "restart", state, outcome.state, "restart's state")
+    state = conform(env, "restart", state, outcome.state, "restart's state")
     state = vary_alike(state, key, action, params)
     # Once for obs and once for final_obs: whichever of them the program does not use, XLA deletes.
     obs, final_obs = observe(env, state, params), observe(env, outcome.state, params)

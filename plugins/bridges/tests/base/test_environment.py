@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.devices import IS_SUPPORTED
-from envcore.engine.finite import may_be_infinite
+from envcore.engine.arguments import may_be_infinite
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
 from envcore.wrappers import Batched, LogWrapper, Sharded

@@ -13,9 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 from envcore import spaces
-from envcore.engine.arguments import checked_params, device_params
-from envcore.engine.definition import check_hashable
-from envcore.engine.finite import may_be_infinite
+from envcore.engine.arguments import check_hashable, checked_params, device_params, may_be_infinite
 from envcore.errors import InvalidParamsError
 from envcore.trees import kind
 from jax.tree_util import keystr, tree_leaves_with_path
