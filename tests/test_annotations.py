@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import jax
 import mnist_files
@@ -51,7 +51,7 @@ def problems(value: Any, hint: Any, env: Any, where: str) -> Iterator[str]:
         inner = get_args(hint)
         for index, part in enumerate(value):
             yield from problems(part, inner[0 if inner[-1] is Ellipsis else index], env, f"{where}[{index}]")
-    elif hint is not None and hint is not Any:
+    elif hint is not None and hint is not Any and not isinstance(hint, TypeVar):
         yield f"{where} does not say its dtype and shape"
 
 

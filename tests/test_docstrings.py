@@ -9,6 +9,7 @@ import re
 from typing import Any, get_args
 
 import pytest
+from envcore.engine.arguments import state_struct
 from envcore.environment import EnvParams, EnvState
 from envcore.registration import registry
 
@@ -34,9 +35,10 @@ def test_help_shows_the_rules_of_an_environment(entry_point: str) -> None:
 def test_states_and_params_say_what_each_field_is(entry_point: str) -> None:
     cls = load(entry_point)
     (base,) = cls.__orig_bases__
-    state, params = get_args(base)
-    if not issubclass(params, EnvParams):  # a game of MinAtar, which names its draws there
-        params = type(cls().default_params)
+    named = [each for each in get_args(base) if isinstance(each, type)]
+    # A game of MinAtar names its draws there, a car its params alone.
+    state = next((each for each in named if issubclass(each, EnvState)), None) or type(state_struct(cls()))
+    params = next((each for each in named if issubclass(each, EnvParams)), None) or type(cls().default_params)
     for fields_of, root in ((state, EnvState), (params, EnvParams)):
         names = {field.name for field in dataclasses.fields(fields_of)} - {
             field.name for field in dataclasses.fields(root)

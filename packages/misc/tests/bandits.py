@@ -17,7 +17,7 @@ def play(env: Any, params: Any, num_steps: int, key: jax.Array) -> Any:
         key_action, key_step = jax.random.split(key)
         action = env.action_space(env.default_params).sample(key_action)
         obs, after, reward, done, info = env.step(key_step, state, action, params)
-        (draw,) = env.draw(key_step, params)
+        draw = env.draw(key_step, params)
         return after, (action, draw, obs, after, reward, done, info)
 
     return (obs, state), jax.lax.scan(body, state, jax.random.split(key, num_steps))[1]

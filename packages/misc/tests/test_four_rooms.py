@@ -203,7 +203,7 @@ def test_steps_go_astray_uniformly(fail_prob: float) -> None:
     """Every direction has the same probability; together they have 4/3 of `fail_prob`."""
     env, keys = FourRooms(), jax.random.split(jax.random.key(0), 40_000)
     draws = jax.jit(jax.vmap(env.draw, (0, None)))(keys, env.default_params.replace(fail_prob=fail_prob))
-    counts = np.bincount(np.asarray(draws.astray) + 1, minlength=5)
+    counts = np.bincount(np.asarray(draws) + 1, minlength=5)
     expected = 40_000 * np.array([1 - fail_prob * 4 / 3, *[fail_prob / 3] * 4])
     assert counts.sum() == 40_000
     assert (counts[expected < 0.5] == 0).all()

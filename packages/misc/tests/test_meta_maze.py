@@ -279,7 +279,7 @@ def test_resets_and_draws_are_uniform() -> None:
     assert expected.sum() == 12_800
     assert (counts[expected == 0] == 0).all()
     assert ((counts - expected) ** 2).sum() / 200 < 63 + 4.5 * np.sqrt(126)
-    numbers = np.bincount(jax.jit(jax.vmap(env.draw, (0, None)))(keys, env.default_params).number, minlength=64)
+    numbers = np.bincount(jax.jit(jax.vmap(env.draw, (0, None)))(keys, env.default_params), minlength=64)
     assert len(numbers) == 64
     assert ((numbers - 200) ** 2).sum() / 200 < 63 + 4.5 * np.sqrt(126)
 

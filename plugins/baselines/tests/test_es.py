@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import spaces
+from envcore.environment import NO_TIME_LIMIT
 from envcore.wrappers import RunningStatistics
 from envcore_baselines.distributions import of_several
 from envcore_baselines.es import ES, ESAgent, ESConfig, ESState
@@ -50,7 +51,7 @@ def test_members_play_whole_episodes_and_count_what_they_see() -> None:
     np.testing.assert_allclose(statistics.mean, seen / seen.sum(), rtol=1e-4)
 
 
-@pytest.mark.parametrize(("limit", "max_steps", "expected"), [(5, 2, 2), (2, 5, 2), (5, 0, 5), (np.inf, 5, 5)])
+@pytest.mark.parametrize(("limit", "max_steps", "expected"), [(5, 2, 2), (2, 5, 2), (5, 0, 5), (NO_TIME_LIMIT, 5, 5)])
 def test_the_shorter_limit_holds(limit: float, max_steps: int, expected: int) -> None:
     params = Counter().default_params.replace(max_steps_in_episode=limit)
     assert learner(Counter(), params, max_steps=max_steps).steps_per_update == 4 * 2 * expected

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 import toy
+from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import InvalidArgumentError
 from envcore_runs import run
 from envcore_runs.pace import Pace
@@ -76,7 +77,7 @@ def test_with_episodes_it_goes_on_until_all_environments_have_finished_them(tmp_
 def test_without_episodes_it_stops_waiting_for_an_endless_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "_PATIENCE", 0.2)
     wait = lambda policy_params, obs, key: jnp.int32(0)  # noqa: E731
-    result = rollout("Counter-v0", num_envs=6, params={"max_steps_in_episode": math.inf}, policy=wait)
+    result = rollout("Counter-v0", num_envs=6, params={"max_steps_in_episode": NO_TIME_LIMIT}, policy=wait)
     assert (result.unfinished, result.statistics.episodes) == (6, 0)
     assert math.isnan(result.statistics.mean_return)
 
