@@ -1,24 +1,24 @@
 """The contract between environments and everything that uses them.
 
-An author writes the rules of an environment: `default_params`, `init_state`, `transition`, `observe`, `action_space`
-and `observation_space`, and optionally `draw_start`, `draw`, `action_mask`, `state_space`, `check_params` and `render`.
-`Environment` owns the rest, each thing in one place: time, the time limit, auto-reset, dtypes and the keys of `info`.
-`envcore.engine` implements it.
+You write an environment as six members: `default_params`, `init_state`, `transition`, `observe`, `action_space` and
+`observation_space`. `Environment` owns the rest, each thing in one place: time, the time limit, auto-reset, dtypes and
+the keys of `info`. `envcore.engine` implements it. Everything else is optional: `draw_start` and `draw`,
+`action_mask`, `state_space`, `check_params` and `render`.
 
-Chance stands apart from the rules. `draw` takes all that it decides in a step, and `transition` is a function of state,
-action and draws; `draw_start` and `init_state` are the same for the start of an episode. All four are public, so that
+Randomness stands apart from the rules. `draw` returns all random numbers of a step, and `transition` is a function of
+state, action and draws. `draw_start` and `init_state` do the same for the start of an episode. All four are public, so
 tests, planners and experiments can choose the draws.
 
-What an author writes is what a user calls: `env.observe(state, params)` or `env.action_space(params)` are plain
-functions of the types that `reset` and `step` return. These two and `step_env` differ from the rules that they are made
-of: they check and cast what they are given, and take the default params where none are given. They are compositions:
+Users call the same members: `env.observe(state, params)` and `env.action_space(params)` are plain functions of what
+`reset` and `step` return. `reset`, `step` and `step_env` check and cast their arguments, and use the default params if
+you give none. They are compositions:
 
     reset        init_state(draw_start(key)), observe
     step_env     draw, advance, observe
     step         draw, advance, restart, observe
 
-where `advance` is `transition` with what the base class owns, and `restart` starts a new episode where one is done.
-Wrappers override both beside an author's methods.
+`advance` and `restart` are the protocol for wrappers. `advance` is `transition` with the time, the time limit and the
+dtypes. `restart` starts a new episode where one is done.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Environment(Generic[StateT, ParamsT]):
         raise arguments.missing_method(self, "default_params")
 
     def draw_start(self, key: jax.Array, params: ParamsT) -> PyTree:
-        """All that chance decides about the start of an episode, in one named container. By default the key itself."""
+        """All random numbers of the start of an episode: an array, or a container of several. By default the key."""
         del params
         return key
 
@@ -139,7 +139,7 @@ class Environment(Generic[StateT, ParamsT]):
         raise arguments.missing_method(self, "init_state")
 
     def draw(self, key: jax.Array, params: ParamsT) -> PyTree:
-        """All that chance decides in a step, in one named container. By default the step's key itself."""
+        """All random numbers of a step: an array, or a container of several. By default the step's key."""
         del params
         return key
 

@@ -46,7 +46,11 @@ class Wrapper(Environment):
     """Base of wrappers.
 
     Subclasses override what they need of `draw_start`, `init_state`, `draw`, `advance`, `restart`, `observe` and the
-    spaces.
+    spaces. They change rules in `advance`, and what an auto-reset keeps in `restart`. `transition` follows from
+    `advance`. Draws stand apart from the rules here too, except in `RandomizeParams`: what a step draws may depend on
+    the params of the episode, which only `advance` knows, so its draws are the key.
+
+    If `advance` can truncate for other reasons than the time limit, override `may_truncate` to return True.
 
     Attributes:
       env: the wrapped environment.

@@ -23,12 +23,12 @@ def console() -> Console:
 
 
 def write(text: str) -> None:
-    """Writes lines as they are, fast: without wrapping, and without escaping what the caller has not made printable."""
+    """Writes lines as they are, fast: without wrapping."""
     sys.stdout.write(f"{text}\n")
 
 
 def say(text: str, style: str = "") -> None:
-    """Prints a message on one line, without interpreting markup or escape sequences in it."""
+    """Prints a message on one line, without interpreting markup in it."""
     console().print(text, style=style, highlight=False, soft_wrap=True)
 
 
