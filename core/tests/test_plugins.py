@@ -171,6 +171,7 @@ def test_a_bad_entry_point_is_recorded(site: FakeSite, entry_points: str, error:
 
 def test_damaged_metadata_affects_no_other_distribution(site: FakeSite) -> None:
     site.add_metadata("empty-1.0.dist-info", "")
+    site.add_metadata("-odd.dist-info", "")
     site.add_metadata("binary-1.0.dist-info", metadata_of("binary"), b"[console_scripts]\nt\xf6\xf6l = tool:main\n")
     site.add_suite("nameless", "B-v0", metadata="rubbish")
     site.add_suite("good-suite", "A-v0")
@@ -178,6 +179,7 @@ def test_damaged_metadata_affects_no_other_distribution(site: FakeSite) -> None:
         ("good-suite", "1.2", "loaded"),
         ("nameless", "?", "loaded"),
     ]
+    assert list(announcing_nothing()) == []
 
 
 def test_an_interrupt_is_not_caught(site: FakeSite) -> None:

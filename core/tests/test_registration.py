@@ -19,7 +19,6 @@ import pytest
 import toy
 from envcore.environment import Environment, EnvParams
 from envcore.errors import (
-    EnvironmentDefinitionError,
     EnvironmentLoadError,
     InvalidArgumentError,
     PluginError,
@@ -86,6 +85,26 @@ def test_a_warning_turned_into_an_error_loses_nothing(site: FakeSite, registry: 
         registry["A-v0"]
     assert registry["A-v0"].distribution == "good-suite"
     assert [plugin.status for plugin in registry.plugins] == ["broken", "loaded"]
+
+
+@pytest.mark.parametrize("name", ["good_suite", "Good_Entry"])
+def test_a_disabled_plugin_is_known_by_both_names(
+    site: FakeSite, registry: Registry, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    site.add_suite("good-suite", "A-v0", entry_points="good_entry = good_suite_plugin")
+    monkeypatch.setenv("ENVCORE_DISABLE_PLUGINS", name)
+    assert [plugin.status for plugin in registry.plugins] == ["disabled"]  # warnings are errors in these tests
+    monkeypatch.setattr(registry, "__dict__", vars(Registry()))
+    monkeypatch.setenv("ENVCORE_DISABLE_PLUGINS", "god-suite")
+    with pytest.warns(PluginWarning, match="names 'god-suite', but no such plugin is installed"):
+        assert "A-v0" in registry
+
+
+def test_kwargs_are_a_copy(registry: Registry) -> None:
+    options = {"goal": 3}
+    registry.register("Walk-v0", toy.Counter, kwargs=options)
+    options["goal"] = 7
+    assert registry.make("Walk-v0")[0] == toy.Counter(3)
 
 
 def test_strict_mode_raises_every_time(site: FakeSite, registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -568,10 +587,11 @@ def test_wrong_options(registry: Registry, options: dict[str, Any], message: str
         registry.make("X-v0", **options)
 
 
-def test_an_option_that_cannot_be_hashed(registry: Registry) -> None:
+@pytest.mark.parametrize("walls", [[1, 2], ([1], 2), np.zeros(2)])
+def test_an_option_that_cannot_be_hashed(registry: Registry, walls: Any) -> None:
     local(registry, f"{__name__}:Grid", size=3)
-    with pytest.raises(EnvironmentDefinitionError, match=r"^Grid.walls must be hashable, .* got \[1, 2\]\.$"):
-        registry.make("X-v0", walls=[1, 2])
+    with pytest.raises(InvalidArgumentError, match=r"^X-v0's option 'walls' must be hashable, .* use a tuple, got"):
+        registry.make("X-v0", walls=walls)
 
 
 def test_an_environment_may_make_its_options_hashable(registry: Registry) -> None:

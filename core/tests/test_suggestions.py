@@ -109,7 +109,7 @@ def test_the_distribution_to_install_is_named(env_id: str, requirement: str) -> 
     assert expected in message(env_id, "good-suite:A-v0", "envcore-bridges:brax/ant")
 
 
-@pytest.mark.parametrize("env_id", ["CartPole-v3", "brax/cheetah", "Nothing"])
+@pytest.mark.parametrize("env_id", ["CartPole-v3", "brax/cheetah", "brax/ant-v0", "Nothing"])
 def test_what_is_installed_is_not_named(env_id: str) -> None:
     assert "pip install" not in message(env_id, "envcore-classic-control:CartPole-v1", "envcore-bridges:brax/ant")
 

@@ -29,11 +29,11 @@ def replacing(path: str | Path) -> Generator[BinaryIO]:
       FileError: it cannot be written; the old content stays. It is a folder or a device. Every `OSError` of the block
         becomes a `FileError`.
     """
-    target = Path(path).resolve()
-    if target.exists() and not target.is_file():
-        raise FileError(f"cannot write {path}: it exists and is not a regular file; choose another name.")
-    unfinished = target.with_name(f".{secrets.token_hex(8)}.unfinished")
     try:
+        target = Path(path).resolve()
+        if target.exists() and not target.is_file():
+            raise FileError(f"cannot write {path}: it exists and is not a regular file; choose another name.")
+        unfinished = target.with_name(f".{secrets.token_hex(8)}.unfinished")
         try:
             with unfinished.open("xb") as file:
                 yield file
@@ -48,5 +48,6 @@ def replacing(path: str | Path) -> Generator[BinaryIO]:
 
 def remove_unfinished(folder: Path) -> None:
     """Removes the files that a killed `replacing` left in a folder, where no process may be writing."""
-    for each in folder.glob(".*.unfinished"):
-        each.unlink(missing_ok=True)
+    for each in folder.glob(f".{'[0-9a-f]' * 16}.unfinished"):
+        with contextlib.suppress(OSError):
+            each.unlink()

@@ -120,7 +120,7 @@ def discover() -> tuple[PluginRecord, ...]:
                 record = dataclasses.replace(record, specs=tuple(_announced_by(entry_point.load())))
         except (Exception, SystemExit) as error:
             record = dataclasses.replace(record, status="broken", error=one_line(error))
-            if os.environ.get("ENVCORE_STRICT_PLUGINS", "0") not in ("", "0"):
+            if os.environ.get("ENVCORE_STRICT_PLUGINS") == "1":
                 raise PluginError(f"plugin {name} is broken: {record.error}") from error
         records.append(record)
     return tuple(records)
@@ -135,10 +135,14 @@ def disabled_names() -> set[str]:
 def announcing_nothing() -> Iterator[str]:
     """A sentence on each installed distribution that requires envcore and has no entry point for it."""
     for name, distribution in _installed().items():
-        if name.startswith("envcore-") or GROUP in _entry_points_text(distribution):
+        if name.startswith("envcore-") or f"[{GROUP}]" in _entry_points_text(distribution):
             continue
-        if any(_core_versions(line) is not None for line in distribution.requires or ()):
+        try:
+            needs_core = any(_core_versions(line) is not None for line in distribution.requires or ())
             groups = {each.group for each in distribution.entry_points}
+        except Exception:  # damaged
+            continue
+        if needs_core:
             meant = "".join(f" It has one in the group {group!r}." for group in nearest(GROUP, groups))
             yield f"{name} requires envcore, but has no entry point in the group {GROUP!r}.{meant}"
 
@@ -147,15 +151,18 @@ def _installed() -> dict[str, Any]:
     """The distributions by canonical name; of several copies, the first on `sys.path`, as for imports."""
     found: dict[str, Any] = {}
     for distribution in importlib_metadata.distributions():
-        # importlib_metadata takes this name from the folder's. Others would mean to read hundreds of files.
-        name = canonicalize_name(getattr(distribution, "_normalized_name", None) or "")
+        try:
+            # importlib_metadata takes this name from the folder's. Others would mean to read hundreds of files.
+            name = canonicalize_name(distribution._normalized_name)  # pyright: ignore[reportAttributeAccessIssue]
+        except Exception:  # neither the folder nor the metadata has one
+            continue
         if re.match("[a-z0-9]", name):  # pip renames what it is removing to "~..."
             found.setdefault(name, distribution)
     return found
 
 
 def _announcing() -> list[tuple[str, Any]]:
-    return sorted((name, each) for name, each in _installed().items() if GROUP in _entry_points_text(each))
+    return [(name, each) for name, each in sorted(_installed().items()) if f"[{GROUP}]" in _entry_points_text(each)]
 
 
 def _entry_points_text(distribution: Any) -> str:

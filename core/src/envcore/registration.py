@@ -17,6 +17,8 @@ import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from packaging.utils import canonicalize_name
+
 from envcore.errors import (
     EnvironmentLoadError,
     InvalidArgumentError,
@@ -25,7 +27,7 @@ from envcore.errors import (
     UnknownEnvironmentError,
 )
 from envcore.plugins import Announced, Catalogue, PluginRecord, disabled_names, discover
-from envcore.specs import ENTRY_POINT, EnvSpec, NamedSpec
+from envcore.specs import ENTRY_POINT, EnvSpec, NamedSpec, is_hashable
 from envcore.suggestions import unknown_environment
 
 if TYPE_CHECKING:
@@ -47,6 +49,13 @@ class Registration(Announced[EnvSpec]):
     """
 
     factory: Callable[..., Environment] | None = None
+
+    @property
+    def definition(self) -> str:
+        """`"module:name"` of the class or function, also of one inside a function, which nothing could import."""
+        if self.factory is None:
+            return self.spec.entry_point
+        return f"{self.factory.__module__}:{self.factory.__qualname__}"
 
     def construct(self, options: Mapping[str, Any]) -> Environment:
         """Makes the environment, as `envcore.make` does, without its params.
@@ -70,6 +79,12 @@ class Registration(Announced[EnvSpec]):
             raise InvalidArgumentError(f"{self.spec.id} refuses its options: {error}") from error
         if not isinstance(env, Environment):
             raise EnvironmentLoadError(f"{self.pointer}, which returns {env!r} instead of an Environment.")
+        for name, option in options.items():
+            if not is_hashable(getattr(env, name, option)):
+                raise InvalidArgumentError(
+                    f"{self.spec.id}'s option {name!r} must be hashable, because it is static under jit: use a tuple, "
+                    f"got {option!r}"
+                )
         return env
 
     def _check_names(self, factory: Callable[..., Environment], options: Mapping[str, Any]) -> None:
@@ -80,7 +95,9 @@ class Registration(Announced[EnvSpec]):
             return
         message = f"{self.spec.id} has no option {unknown!r}; its options: {', '.join(parameters) or 'none'}."
         with contextlib.suppress(Exception):  # without the options that it requires
-            if hasattr(factory(**self.spec.kwargs).default_params, unknown):
+            from envcore.engine.arguments import param_names
+
+            if unknown in param_names(factory(**self.spec.kwargs).default_params):
                 message += (
                     f" {unknown!r} is a parameter: params = params.replace({unknown}=...), "
                     f"or --set {unknown}=... on the command line."
@@ -101,7 +118,8 @@ class Registry(Mapping[str, Registration]):
     """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        # Two locks: a thread may be importing a module that calls `register` while another one discovers it.
+        self._lock, self._register_lock = threading.RLock(), threading.Lock()
         self._is_discovering = False
         self._plugins: tuple[PluginRecord, ...] | None = None
         self._local: dict[str, Registration] = {}
@@ -239,35 +257,36 @@ class Registry(Mapping[str, Registration]):
                 )
             factory, entry_point = entry_point, entry_point_of(entry_point)
         spec = EnvSpec(id, entry_point, {} if kwargs is None else kwargs, summary, source, family)
-        known = self._local.get(id)
-        if known and known.spec.entry_point != entry_point:
-            raise InvalidArgumentError(
-                f"{id!r} is registered already, as {known.spec.entry_point!r}: choose another id"
-            )
-        self._local = {**self._local, id: Registration("local", spec, factory)}
+        new = Registration("local", spec, factory)
+        with self._register_lock:
+            known = self._local.get(id)
+            if known and known.definition != new.definition:
+                raise InvalidArgumentError(f"{id!r} is registered already, as {known.definition!r}: choose another id")
+            self._local = {**self._local, id: new}
 
     @property
     def _catalogue(self) -> Catalogue[Registration]:
-        plugins, local = self.plugins, self._local
-        if self._cached is None or self._cached[0] is not local:
+        plugins, local, cached = self.plugins, self._local, self._cached
+        if cached is None or cached[0] is not local:
             announced = [
                 Registration(plugin.distribution, spec)
                 for plugin in plugins
                 for spec in plugin.specs
                 if isinstance(spec, EnvSpec)
             ]
-            self._cached = local, Catalogue([*announced, *local.values()])
-        return self._cached[1]
+            self._cached = cached = local, Catalogue([*announced, *local.values()])
+        return cached[1]
 
 
 def _warn_of_problems(plugins: tuple[PluginRecord, ...]) -> None:
     unmatched, problems = disabled_names(), list[str]()
     for plugin in plugins:
-        unmatched -= {plugin.distribution, plugin.name}
+        unmatched -= {plugin.distribution, canonicalize_name(plugin.name)}
         if plugin.status == "broken":
+            title = f"plugin {plugin.distribution} {plugin.version}"
             problems.append(
-                f"plugin {plugin.distribution} {plugin.version} is left out: {plugin.error}. Fix or uninstall it, or "
-                f"set ENVCORE_DISABLE_PLUGINS={plugin.distribution}. ENVCORE_STRICT_PLUGINS=1 shows the traceback."
+                f"{title} is left out: {plugin.error.rstrip('.')}. Fix or uninstall it, or set "
+                f"ENVCORE_DISABLE_PLUGINS={plugin.distribution}. ENVCORE_STRICT_PLUGINS=1 shows the traceback."
             )
     problems += [
         f"ENVCORE_DISABLE_PLUGINS names {name!r}, but no such plugin is installed" for name in sorted(unmatched)
@@ -295,7 +314,7 @@ def _is_factory(value: object) -> bool:
 
 def entry_point_of(factory: Callable[..., object]) -> str:
     """What an `EnvSpec` says of a class or function that was given itself: `"__main__:Walk"`."""
-    names = [*factory.__module__.split("."), factory.__name__]
+    names = [*(factory.__module__ or "__main__").split("."), factory.__name__]  # `exec` gives no module
     *module, name = (re.sub(r"\W|^(?=\d)", "_", each) for each in names)
     return f"{'.'.join(module)}:{name}"
 

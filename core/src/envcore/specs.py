@@ -58,6 +58,7 @@ class EnvSpec:
             problem = f"kwargs of {self.id!r} must be hashable, such as a tuple, got {wrong[0]!r}"
         if problem:
             raise InvalidArgumentError(f"EnvSpec.{problem}")
+        object.__setattr__(self, "kwargs", dict(self.kwargs))
 
     @property
     def name(self) -> str:

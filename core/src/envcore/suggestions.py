@@ -102,7 +102,7 @@ def left_out(plugins: Iterable[PluginRecord]) -> Iterator[str]:
     """A sentence on each plugin that is not loaded."""
     for plugin in plugins:
         if plugin.status != "loaded":
-            yield f"Plugin {plugin.distribution} is {plugin.status}: {plugin.error}."
+            yield f"Plugin {plugin.distribution} is {plugin.status}: {plugin.error.rstrip('.')}."
 
 
 def _missing(name: str, ids: Iterable[str], installed: set[str]) -> Iterator[str]:
@@ -112,5 +112,6 @@ def _missing(name: str, ids: Iterable[str], installed: set[str]) -> Iterator[str
     if slash and extra in _BRIDGED and not any(each.startswith(f"{library}/") for each in ids):
         yield f"envcore-bridges[{extra}]"
     for suite, suffixes in _SUITES.items():
-        if f"envcore-{suite}" not in installed and (name.endswith(suffixes) or library == suite):
+        is_meant = library == suite if slash else name.endswith(suffixes)
+        if is_meant and f"envcore-{suite}" not in installed:
             yield f"envcore-{suite}"

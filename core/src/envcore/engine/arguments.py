@@ -331,7 +331,8 @@ def explain_traced_value(env: Any, error: jax.errors.ConcretizationTypeError) ->
     if hasattr(error, "__notes__"):
         return
     modules = {cls.__module__ for cls in (*type(env).__mro__, *type(env.unwrapped).__mro__)}
-    files = {getattr(sys.modules.get(name), "__file__", None) for name in modules}
+    theirs = [name for name in modules if name.partition(".")[0] != "envcore"]  # not the core's own frames
+    files = {getattr(sys.modules.get(name), "__file__", None) for name in theirs}
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     if own:
         line = own[-1]

@@ -50,7 +50,9 @@ class Wrapper(Environment):
     `advance`. Draws stand apart from the rules here too, except in `RandomizeParams`: what a step draws may depend on
     the params of the episode, which only `advance` knows, so its draws are the key.
 
-    If `advance` can truncate for other reasons than the time limit, override `may_truncate` to return True.
+    In `init_state`, observe by `self.env.observe(env_state, self.inner_params(params))`, because `super().observe` has
+    to know the wrapper's own state first. If `advance` can truncate for other reasons than the time limit, override
+    `may_truncate` to return True.
 
     Attributes:
       env: the wrapped environment.
@@ -124,7 +126,7 @@ class Wrapper(Environment):
         return arguments.init_state(self.env, draws, self.inner_params(params))
 
     def transition(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree, /) -> tuple[PyTree, ...]:
-        """The rules as the wrapper changes them: its `advance` without the time limit, but with the time counted."""
+        """The rules as the wrapper changes them: `advance` without `truncated`; the state's time has been counted."""
         outcome = self.advance(state, action, draws, params)
         return outcome.state, outcome.reward, outcome.terminated, outcome.info
 

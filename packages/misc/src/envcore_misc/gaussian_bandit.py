@@ -107,7 +107,7 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
         )
 
     def draw_start(self, key: jax.Array, params: GaussianBanditParams) -> Float:
-        """The arm's mean, normal with mean 0 and variance 1."""
+        """The luck of the arm's mean, normal with mean 0 and variance 1."""
         return random.normal(key)
 
     def init_state(self, draws: Float, params: GaussianBanditParams) -> GaussianBanditState:

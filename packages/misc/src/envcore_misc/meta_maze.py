@@ -176,6 +176,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         )
 
     def draw_start(self, key: jax.Array, params: MetaMazeParams) -> Int:
+        """As `draw`."""
         return self.draw(key, params)
 
     def init_state(self, draws: Int, params: MetaMazeParams) -> MetaMazeState:

@@ -154,7 +154,8 @@ class Run:
     def learner(self, env: Environment, params: Any, algorithm: Any = None, network: Any = None) -> Learner:
         """The algorithm with the run's settings, for an environment.
 
-        It is the same object for equal settings, so that its programs are compiled once.
+        For an algorithm that a plugin announces it is the same object for equal settings, so that its programs are
+        compiled once.
 
         Args:
           env, params: the environment.
@@ -167,7 +168,7 @@ class Run:
         config = algorithms.config(algorithm, None, self.config, RUN)
         names = tuple(algorithms.grid(algorithm, self.sweep, {}, RUN))
         network = (self.network or None) if network is None else network
-        if network is None:
+        if network is None and algorithms.is_announced(algorithm):
             return _shared_learner(algorithm, env, Constants(params), config, names)
         return _learner(algorithm, env, params, config, network, names)
 

@@ -93,6 +93,7 @@ def test_truncations_of_the_library_s_own_conform(case: Case) -> None:
 def test_the_library_s_own_truncation_and_the_time_limit_both_truncate(limit: int, length: int) -> None:
     env = OutOfFuel.make(TheirWalk)  # 0.9 ** 5 is the first below 0.6
     params = env.default_params.replace(max_steps_in_episode=limit)
+    assert env.may_truncate(params)
     keys = jax.random.split(jax.random.key(0), 12)
     _, state = env.reset(keys[0], params)
 

@@ -51,9 +51,8 @@ def show_environments(group: str = "") -> None:
     else:
         found = [(env_id, found.distribution, found.spec.summary) for env_id, found in families[""].items()]
         found += [_family_row([*members.values()]) for name, members in families.items() if name and members]
-    rows = found
-    if rows:
-        for lines in _in_parts(_lines([("id", "distribution", "task"), *rows], _room())):
+    if found:
+        for lines in _in_parts(_lines([("id", "distribution", "task"), *found], _room())):
             output.write(lines)
     else:
         output.say(f"No environments are installed: {how_to_install('envcore[all]')}.")

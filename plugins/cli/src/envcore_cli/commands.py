@@ -32,7 +32,7 @@ def unknown(typed: str, known: Collection[str]) -> str:
     if meant != typed:
         parts.append(f"Did you mean {meant!r}?")
     owner = _PROVIDERS.get(meant)
-    if owner and meant not in known:
+    if owner and owner not in {plugin.distribution for plugin in registry.plugins}:
         parts.append(f"{owner} provides it: {how_to_install(owner)}.")
     return " ".join([*parts, *suggestions.left_out(registry.plugins)])
 

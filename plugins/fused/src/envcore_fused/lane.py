@@ -13,7 +13,7 @@ from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.rollout import Policy, RandomPolicy
 from envcore.typing import PyTree
-from envcore.wrappers import Batched, ParamsWrapper, Wrapper
+from envcore.wrappers import Batched, Wrapper
 from jax import lax
 
 from envcore_fused.interpreter import ROW
@@ -59,11 +59,7 @@ class LaneSpace(spaces.Space):
         return self._space.dtype
 
     def sample(self, key: jax.Array) -> PyTree:
-        def alone(key: jax.Array) -> PyTree:
-            return jax.tree.map(lambda x: lax.squeeze(x, (0,)), self._space.batch(1).sample(key))
-
-        alone.__name__ = ROW
-        return jax.jit(alone)(key)
+        return _row_of(self._space, key)
 
     def mismatch(self, value: PyTree) -> str | None:
         return self._space.mismatch(value)
@@ -97,7 +93,7 @@ def lane_of(env: Environment, one: Callable[[Environment], Environment] = Lane) 
             f"envcore_fused plays one environment or one Batched, got {type(env).__name__} with batch shape "
             f"{env.batch_shape}."
         )
-    if type(env).draw not in (Wrapper.draw, ParamsWrapper.draw):
+    if type(env).draw is not Wrapper.draw:
         raise InvalidArgumentError(
             f"{type(env).__name__} draws for a whole batch, which envcore_fused cannot play: put it inside Batched."
         )
@@ -110,6 +106,21 @@ def lane_policy(env: Environment, policy: Policy) -> Policy | None:
     if not isinstance(policy, RandomPolicy) or policy.space.shape != space.shape:
         return None
     return RandomPolicy(LaneSpace(policy.space.unbatch()))
+
+
+def _row_of(space: spaces.Space, key: jax.Array) -> PyTree:
+    """This lane's value of a batch. Inside of `ROW`, draws are rows of one draw for all; splits of keys must not be."""
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        keys, parts = random.split(key, len(space.spaces)), space.spaces
+        if isinstance(parts, dict):
+            return {name: _row_of(part, keys[i]) for i, (name, part) in enumerate(parts.items())}
+        return tuple(_row_of(part, keys[i]) for i, part in enumerate(parts))
+
+    def alone(key: jax.Array) -> PyTree:
+        return jax.tree.map(lambda x: lax.squeeze(x, (0,)), space.batch(1).sample(key))
+
+    alone.__name__ = ROW
+    return jax.jit(alone)(key)
 
 
 def _lane_key(key: jax.Array) -> jax.Array:

@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from envcore.errors import EnvcoreError, FileError
+from envcore.errors import EnvcoreError, FileError, one_line
 
 T = TypeVar("T")
 
@@ -90,8 +90,10 @@ class File:
             return Path(self.path).read_bytes()
         except FileNotFoundError:
             raise self.error(f"{self.path} does not exist.") from None
-        except OSError as problem:
-            raise self.error(f"{self.path} cannot be read: {problem.strerror or problem}.") from problem
+        except (OSError, MemoryError) as problem:
+            raise self.error(
+                f"{self.path} cannot be read: {getattr(problem, 'strerror', None) or one_line(problem)}."
+            ) from problem
 
     def parsed(self, text: bytes | str, kind: type[T]) -> T:
         """The value of a text in the file.

@@ -189,6 +189,9 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
             info = {name: value for name, value in (info[0] if info else {}).items() if name not in _OWN_INFO}
         return self._state(inner, obs), reward, terminated, info
 
+    def may_truncate(self, params: Any) -> bool:
+        return True  # the library's own environment may
+
     def advance(self, state: ForeignState, action: Any, draws: Any, params: Any) -> Outcome:
         outcome = super().advance(state, action, draws, params)
         if "truncated" not in outcome.info:
