@@ -13,12 +13,12 @@ import numpy as np
 from envcore_minatar import slots
 from envcore_minatar.game import NOTHING
 from envcore_minatar.packing import SIDE
-from envcore_minatar.seaquest import SeaquestDraws
-from envcore_minatar.seaquest.state import (
+from envcore_minatar.seaquest import (
     NO_ENEMIES,
     Bullet,
     Diver,
     Enemies,
+    SeaquestDraws,
     SeaquestState,
     join_bullets,
     join_divers,

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_minatar import space_invaders_boards as phases
+from envcore_minatar import space_invaders as phases
 from envcore_minatar.packing import SIDE, bit
 
 RNG = np.random.default_rng(0)

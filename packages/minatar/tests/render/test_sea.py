@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from envcore import painting
 from envcore_minatar import slots
-from envcore_minatar.seaquest import Seaquest
-from envcore_minatar.seaquest.state import Bullet, Diver, Enemies, join_bullets, join_divers
+from envcore_minatar.seaquest import Bullet, Diver, Enemies, Seaquest, join_bullets, join_divers
 from minatar_pictures import CELL
 from picture_checks import near, state_of
 

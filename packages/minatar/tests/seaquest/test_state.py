@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_minatar.seaquest.state import (
+from envcore_minatar.seaquest import (
     Bullet,
     Diver,
     insert_first,
