@@ -49,7 +49,7 @@ def as_draws(speeds: np.ndarray, u_direction: np.ndarray) -> Any:
 
 def calls(original: Any, action: int, draws: Any) -> Calls:
     wins = action == UP and original.pos == 1 and original.move_timer == 0
-    numbers = draws.speeds >> np.arange(0, 32, 4, dtype=np.uint32) & np.uint32(15)
+    numbers = draws >> np.arange(0, 32, 4, dtype=np.uint32) & np.uint32(15)
     new_cars = [("randint", (numbers % 8).astype(int)), ("rand", np.where(numbers >= 8, 0.75, 0.25))]
     return new_cars if wins else []
 
