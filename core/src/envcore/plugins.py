@@ -99,6 +99,11 @@ class PluginRecord:
     specs: tuple[Spec, ...] = ()
     error: str = ""
 
+    @property
+    def names(self) -> set[str]:
+        """The names by which `ENVCORE_DISABLE_PLUGINS` skips it."""
+        return {self.distribution, canonicalize_name(self.name)}
+
 
 def discover() -> tuple[PluginRecord, ...]:
     """Loads every installed plugin that is not disabled; returns a record of each, sorted by distribution.
@@ -112,7 +117,7 @@ def discover() -> tuple[PluginRecord, ...]:
         try:
             entry_point = _entry_point(distribution)
             record = dataclasses.replace(record, name=entry_point.name, module=entry_point.value)
-            if disabled & {name, canonicalize_name(entry_point.name)}:
+            if disabled & record.names:
                 error = "ENVCORE_DISABLE_PLUGINS names it"
                 record = dataclasses.replace(record, status="disabled", error=error)
             else:
@@ -135,7 +140,7 @@ def disabled_names() -> set[str]:
 def announcing_nothing() -> Iterator[str]:
     """A sentence on each installed distribution that requires envcore and has no entry point for it."""
     for name, distribution in _installed().items():
-        if name.startswith("envcore-") or f"[{GROUP}]" in _entry_points_text(distribution):
+        if name.startswith("envcore-") or _names_group(distribution):
             continue
         try:
             needs_core = any(_core_versions(line) is not None for line in distribution.requires or ())
@@ -162,14 +167,15 @@ def _installed() -> dict[str, Any]:
 
 
 def _announcing() -> list[tuple[str, Any]]:
-    return [(name, each) for name, each in sorted(_installed().items()) if f"[{GROUP}]" in _entry_points_text(each)]
+    return [(name, each) for name, each in sorted(_installed().items()) if _names_group(each)]
 
 
-def _entry_points_text(distribution: Any) -> str:
+def _names_group(distribution: Any) -> bool:
+    """Whether its entry points name the group, even if they are damaged."""
     try:
-        return distribution.read_text("entry_points.txt") or ""
+        return f"[{GROUP}]" in (distribution.read_text("entry_points.txt") or "")
     except (OSError, UnicodeDecodeError):  # nothing tells whether the damaged file is for us
-        return ""
+        return False
 
 
 def _version(distribution: Any) -> str:

@@ -17,8 +17,6 @@ import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from packaging.utils import canonicalize_name
-
 from envcore.errors import (
     EnvironmentLoadError,
     InvalidArgumentError,
@@ -281,7 +279,7 @@ class Registry(Mapping[str, Registration]):
 def _warn_of_problems(plugins: tuple[PluginRecord, ...]) -> None:
     unmatched, problems = disabled_names(), list[str]()
     for plugin in plugins:
-        unmatched -= {plugin.distribution, canonicalize_name(plugin.name)}
+        unmatched -= plugin.names
         if plugin.status == "broken":
             title = f"plugin {plugin.distribution} {plugin.version}"
             problems.append(

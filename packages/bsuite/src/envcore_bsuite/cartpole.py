@@ -140,12 +140,11 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
         return random.uniform(key, (4,), -params.init_range, params.init_range)
 
     def init_state(self, draws: jax.Array, params: CartPoleParams) -> CartPoleState:
-        start = draws
         return CartPoleState(
-            x=start[0],
-            x_dot=start[1],
-            theta=start[2],
-            theta_dot=start[3],
+            x=draws[0],
+            x_dot=draws[1],
+            theta=draws[2],
+            theta_dot=draws[3],
             episode_return=jnp.int32(0),
             raw_return=jnp.int32(0),
             best_episode=jnp.int32(0),

@@ -138,12 +138,11 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
         return random.uniform(key, (4,), -params.init_range, params.init_range)
 
     def init_state(self, draws: jax.Array, params: CartPoleSwingupParams) -> CartPoleSwingupState:
-        start = draws
         return CartPoleSwingupState(
-            x=start[0],
-            x_dot=start[1],
-            theta=np.float32(np.pi) + start[2],
-            theta_dot=start[3],
+            x=draws[0],
+            x_dot=draws[1],
+            theta=np.float32(np.pi) + draws[2],
+            theta_dot=draws[3],
             episode_upright=jnp.int32(0),
             episode_moves=jnp.int32(0),
             total_upright=jnp.int32(0),

@@ -71,7 +71,7 @@ def last_episode(folder: Path, bsuite_id: str) -> int:
         found = list(csv.DictReader(io.StringIO(file.content().decode(), newline=""), strict=True))
         rows = [{name: float(value) for name, value in row.items()} for row in found]
     except (csv.Error, TypeError, ValueError) as error:  # a row may have fewer or more values than there are columns
-        raise file.damaged(f"it is not a table of numbers: {error!s}") from error
+        raise file.damaged(f"it is not a table of numbers: {error}") from error
     if fault := fault_of(rows) if rows else "no rows":
         raise file.damaged(f"it has {fault}")
     return int(rows[-1]["episode"])
