@@ -115,7 +115,7 @@ def test_an_environment_of_the_working_directory(run: Run, tmp_path: Path, monke
     assert info[:2] == ["id", "Mine"]
     code, _, err = run("train", "ppo", "my_env:Other", "--out", "other")
     assert (code, err.count("\n")) == (1, 1)
-    assert "no distribution announces 'my_env:Other', so it is Other of the module my_env, which cannot be" in err
+    assert "cannot be imported: AttributeError: module 'my_env' has no attribute 'Other'" in err
 
 
 @pytest.mark.slow
