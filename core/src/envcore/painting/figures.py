@@ -13,7 +13,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from envcore import painting, trig
-from envcore.painting.shapes import Number
+from envcore.painting import Number
 
 Layer = tuple[painting.Shape, painting.Color | painting.Paint]
 
