@@ -11,7 +11,7 @@ import envcore
 import jax
 import numpy as np
 import pytest
-from envcore.devices import IS_SUPPORTED, all_devices, spread
+from envcore.devices import all_devices, spread
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched, Sharded
 from envcore_testing.trees import value_differences
@@ -23,7 +23,6 @@ IDS = sorted(spec.id for spec in SPECS if "MNIST" not in spec.id)  # its images 
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not IS_SUPPORTED, reason="this JAX is too old")
 @pytest.mark.parametrize("env_id", IDS)
 def test_two_devices_equal_one(env_id: str) -> None:
     env, params = envcore.make(env_id)
@@ -48,7 +47,6 @@ def test_two_devices_equal_one(env_id: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not IS_SUPPORTED, reason="this JAX is too old")
 @pytest.mark.parametrize("env_id", IDS)
 def test_a_scan_inside_shard_map_is_that_under_vmap(env_id: str) -> None:
     env, params = envcore.make(env_id)

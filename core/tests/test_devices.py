@@ -8,19 +8,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import devices, random, spaces
+from envcore import random, spaces
 from envcore.devices import all_devices, spread
-from envcore.errors import EnvcoreError
 from envcore.rollout import run_rollout, start_rollout
 from envcore.wrappers import Batched
 from envcore_testing.trees import value_differences
 from jax.sharding import Mesh, PartitionSpec
 from toy import Spring
 
-on_supported = pytest.mark.skipif(not devices.IS_SUPPORTED, reason="this JAX is too old")
 
-
-@on_supported
 @pytest.mark.parametrize(
     "space",
     [
@@ -46,7 +42,6 @@ def test_shares_of_a_space_are_sampled_together(space: spaces.Space, kind: str) 
     assert space.batch(8).contains(values)
 
 
-@on_supported
 def test_shares_of_keys() -> None:
     for key in (jax.random.key(3), jax.random.key(3, impl="rbg")):
         keys = jax.jit(spread(Batched(Spring(), 3, "envs").keys, all_devices(), (False,)))(key)
@@ -54,14 +49,6 @@ def test_shares_of_keys() -> None:
         assert (random.spawn(key, 2, jnp.int32(3), 6) == random.spawn(key, 6)[3:5]).all()
 
 
-def test_a_jax_without_a_map_over_devices_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(jax, "shard_map", raising=False)
-    monkeypatch.setattr(devices, "IS_SUPPORTED", False)
-    with pytest.raises(EnvcoreError, match=r"a program on several devices needs JAX .* or newer, this is"):
-        spread(lambda x: x, all_devices(), (True,))
-
-
-@on_supported
 @pytest.mark.parametrize("varying", ["key", "params", "policy_params"])
 def test_a_rollout_inside_shard_map_may_differ_by_device_in_one_thing_alone(varying: str) -> None:
     env = Batched(Spring(), 3)

@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-import runpy
-import sys
-
 import fusion_checks
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import fusion
 from envcore.fusion import compute_once, recomputed
 from fusion_checks import TREE, X, assert_same, plain
 from jax import lax
@@ -16,13 +12,6 @@ from jax import lax
 
 def once(x, tree):
     return compute_once(plain, x, tree)
-
-
-def test_a_jax_without_the_metadata_can_be_imported_from(monkeypatch):
-    monkeypatch.setitem(sys.modules, "jax.experimental.xla_metadata", None)
-    module = runpy.run_path(str(fusion.__file__))
-    assert module["set_xla_metadata"] is None
-    assert_same(jax.jit(lambda x: module["compute_once"](plain, x, TREE))(X), plain(X, TREE))
 
 
 metadata = fusion_checks.metadata

@@ -101,7 +101,6 @@ class TestConform:
             (point(x=np.array([True, False])), r"^the point\.x must be float32, got bool\.$"),
             (point(x=np.zeros(2, complex)), r"^the point\.x must be float32, got complex128\.$"),
             (point(n="three"), r"^the point\.tags\['n'\] must be int32, got <U5\.$"),
-            (point(x=np.array([np.inf, -1e300])), r"^the point\.x must fit into float32, got -1e\+300\.$"),
             (point(n=2**31), r"^the point\.tags\['n'\] must fit into int32, got 2147483648\.$"),
             (point(n=jax.random.key(0)), r"^the point\.tags\['n'\] must be a random key|must be int32"),
             ({"x": 1}, r"^the point must be Point, got \{'x'\}\.$"),

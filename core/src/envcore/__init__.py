@@ -16,11 +16,7 @@ from envcore.version import __version__ as __version__
 TYPE_CHECKING = False  # type checkers treat it as True
 if TYPE_CHECKING:
     from envcore import errors as errors
-    from envcore import painting as painting
-    from envcore import plugins as plugins
     from envcore import random as random
-    from envcore import rendering as rendering
-    from envcore import require as require
     from envcore import rollout as rollout
     from envcore import spaces as spaces
     from envcore import wrappers as wrappers
@@ -45,15 +41,5 @@ __getattr__, __dir__, __all__ = lazy_names(
         "registration": ["make", "register", "registry"],
         "specs": ["AlgorithmSpec", "CommandSpec", "EnvSpec", "PolicySpec"],
     },
-    modules=[
-        "errors",
-        "painting",
-        "plugins",
-        "random",
-        "rendering",
-        "require",
-        "rollout",
-        "spaces",
-        "wrappers",
-    ],
+    modules=["errors", "random", "rollout", "spaces", "wrappers"],
 )

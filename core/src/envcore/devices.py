@@ -10,22 +10,12 @@ import numpy as np
 from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
 
-from envcore.errors import EnvcoreError
 from envcore.typing import PyTree
 
 T = TypeVar("T")
 
 AxisName = str | tuple[str, ...]
 """Of a mapped axis of `jax.shard_map` or `jax.pmap`, or of several that together are one."""
-
-IS_SUPPORTED = jax.__version_info__ >= (0, 8)
-"""In older releases a loop on a CPU cannot ask which device it runs on: the process crashes."""
-
-
-def check_supported(what: str) -> None:
-    """Raises `EnvcoreError` on releases of JAX that are too old."""
-    if not IS_SUPPORTED:
-        raise EnvcoreError(f"{what} needs JAX 0.8.0 or newer, this is {jax.__version__}: pip install --upgrade jax.")
 
 
 def axis_size(axis_name: AxisName) -> int:
@@ -87,13 +77,9 @@ def spread(
         `in_axes` of `jax.vmap`, they may be pytrees.
       result: likewise for what it returns; leaves without that axis must be equal on all devices.
 
-    Raises:
-      EnvcoreError: JAX is 0.6.0, which has no `shard_map`.
     """
     if sharding is None:
         return fun
-    if not hasattr(jax, "shard_map"):
-        check_supported("a program on several devices")
 
     def specs_of(is_split: Any) -> Any:
         return jax.tree.map(lambda each: PartitionSpec(sharding.spec[0]) if each else PartitionSpec(), is_split)

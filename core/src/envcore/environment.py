@@ -23,6 +23,7 @@ dtypes. `restart` starts a new episode where one is done.
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import typing
 from collections.abc import Callable
@@ -101,7 +102,7 @@ def computed(value: Callable[[Any], T]) -> T:
 
 
 @dataclasses.dataclass(frozen=True)
-class Environment(Generic[StateT, ParamsT]):
+class Environment(abc.ABC, Generic[StateT, ParamsT]):
     """An environment as pure functions, a frozen dataclass whose fields fix shapes and program.
 
     Subclasses are frozen dataclasses too, with hashable fields: equal environments share one compilation. A class
@@ -125,47 +126,47 @@ class Environment(Generic[StateT, ParamsT]):
     # What an author writes.
 
     @property
+    @abc.abstractmethod
     def default_params(self) -> ParamsT:
         """The original environment's numbers, as Python or numpy scalars and arrays."""
-        raise arguments.missing_method(self, "default_params")
 
     def draw_start(self, key: jax.Array, params: ParamsT) -> PyTree:
         """All random numbers of the start of an episode: an array, or a container of several. By default the key."""
         del params
         return key
 
+    @abc.abstractmethod
     def init_state(self, draws: PyTree, params: ParamsT, /) -> StateT:
         """The first state of an episode, a deterministic function of what `draw_start` returned."""
-        raise arguments.missing_method(self, "init_state")
 
     def draw(self, key: jax.Array, params: ParamsT) -> PyTree:
         """All random numbers of a step: an array, or a container of several. By default the step's key."""
         del params
         return key
 
+    @abc.abstractmethod
     def transition(self, state: StateT, action: PyTree, draws: PyTree, params: ParamsT, /) -> tuple[PyTree, ...]:
         """The rules, a deterministic function: returns `(state, reward, terminated)`, or a dict of info as a fourth.
 
         `action` has the action space's shape and dtype, `draws` is what `draw` returned, and `state.time` counts the
         steps before this one.
         """
-        raise arguments.missing_method(self, "transition")
 
+    @abc.abstractmethod
     def observe(self, state: StateT, params: ParamsT) -> PyTree:
         """The observation, a pure function of the state: any pytree of arrays."""
-        raise arguments.missing_method(self, "observe")
 
     def action_mask(self, state: StateT, params: ParamsT) -> PyTree:
         """Which actions are legal, bool (n,) for a `Discrete(n)`; None, the default, where all of them always are."""
         return None
 
+    @abc.abstractmethod
     def action_space(self, params: ParamsT) -> spaces.Space:
         """The space of actions."""
-        raise arguments.missing_method(self, "action_space")
 
+    @abc.abstractmethod
     def observation_space(self, params: ParamsT) -> spaces.Space:
         """The space of observations."""
-        raise arguments.missing_method(self, "observation_space")
 
     def state_space(self, params: ParamsT) -> spaces.Dict:
         """The space of states, by field. By default their shapes and dtypes, without bounds but for the time."""

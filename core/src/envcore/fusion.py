@@ -9,11 +9,7 @@ from typing import TypeVar, TypeVarTuple
 import jax
 import numpy as np
 from jax import lax
-
-try:  # experimental in JAX: without it, programs are slower and otherwise the same
-    from jax.experimental.xla_metadata import set_xla_metadata
-except ImportError:  # pragma: no cover
-    set_xla_metadata = None
+from jax.experimental.xla_metadata import set_xla_metadata
 
 _in_kernel: contextvars.ContextVar[bool] = contextvars.ContextVar("in_kernel", default=False)
 """Whether what is traced becomes part of a kernel."""
@@ -36,23 +32,20 @@ def compute_once(fun: Callable[[*Ts], T], *args: *Ts, as_kernel: bool = False) -
       as_kernel: compile it to one function of machine code on CPU. XLA cannot do that where it calls other code, as
         for callbacks and matrix products.
     """
-    mark = set_xla_metadata
-    if mark is None:
-        return fun(*args)
     marks = {"inlineable": "false"} | ({"xla_cpu_small_call": "true"} if as_kernel else {})
     traced_once = jax.jit(fun)
 
     def inlined(*args: *Ts) -> T:
         # Otherwise the mark below would reach every jitted function that `fun` calls, even `jnp.where`, and make each a
         # separate call: three times the cost in Space Invaders' rules. (Clearing the mark with None fails under vmap.)
-        with mark(inlineable="true"):
+        with set_xla_metadata(inlineable="true"):
             return traced_once(*args)
 
     def with_zero(*args: *Ts) -> tuple[T, np.uint32]:
         return inlined(*args), np.uint32(0)
 
     def on_cpu(*args: *Ts) -> T:
-        with mark(**marks):
+        with set_xla_metadata(**marks):
             if not _in_kernel.get():
                 return jax.jit(inlined)(*args)
             # XLA spreads a call over threads if it has one large result, but cannot compile that into a kernel. The

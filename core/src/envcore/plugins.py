@@ -25,7 +25,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
-import inspect
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,13 +32,12 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import importlib_metadata
 import pluggy
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import SpecifierSet
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from envcore.errors import EnvcoreError, PluginError, one_line
 from envcore.specs import AlgorithmSpec, CommandSpec, EnvSpec, NamedSpec, PolicySpec
-from envcore.suggestions import CORE, nearest
+from envcore.suggestions import CORE
 from envcore.version import __version__
 
 GROUP = "envcore.plugins"
@@ -112,9 +110,12 @@ def discover() -> tuple[PluginRecord, ...]:
       PluginError: a plugin is broken and `ENVCORE_STRICT_PLUGINS=1`.
     """
     disabled, records = disabled_names(), list[PluginRecord]()
-    for name, distribution in _announcing():
-        record = PluginRecord(name, _version(distribution), "", "", "loaded")
+    for name, distribution in sorted(_installed().items()):
+        if not _names_group(distribution):
+            continue
+        record = PluginRecord(name, "?", "", "", "loaded")
         try:
+            record = dataclasses.replace(record, version=distribution.version or "?")
             entry_point = _entry_point(distribution)
             record = dataclasses.replace(record, name=entry_point.name, module=entry_point.value)
             if disabled & record.names:
@@ -137,21 +138,6 @@ def disabled_names() -> set[str]:
     return {canonicalize_name(name.strip()) for name in names if name.strip()}
 
 
-def announcing_nothing() -> Iterator[str]:
-    """A sentence on each installed distribution that requires envcore and has no entry point for it."""
-    for name, distribution in _installed().items():
-        if name.startswith("envcore-") or _names_group(distribution):
-            continue
-        try:
-            needs_core = any(_core_versions(line) is not None for line in distribution.requires or ())
-            groups = {each.group for each in distribution.entry_points}
-        except Exception:  # damaged
-            continue
-        if needs_core:
-            meant = "".join(f" It has one in the group {group!r}." for group in nearest(GROUP, groups))
-            yield f"{name} requires envcore, but has no entry point in the group {GROUP!r}.{meant}"
-
-
 def _installed() -> dict[str, Any]:
     """The distributions by canonical name; of several copies, the first on `sys.path`, as for imports."""
     found: dict[str, Any] = {}
@@ -166,23 +152,12 @@ def _installed() -> dict[str, Any]:
     return found
 
 
-def _announcing() -> list[tuple[str, Any]]:
-    return [(name, each) for name, each in sorted(_installed().items()) if _names_group(each)]
-
-
 def _names_group(distribution: Any) -> bool:
     """Whether its entry points name the group, even if they are damaged."""
     try:
         return f"[{GROUP}]" in (distribution.read_text("entry_points.txt") or "")
     except (OSError, UnicodeDecodeError):  # nothing tells whether the damaged file is for us
         return False
-
-
-def _version(distribution: Any) -> str:
-    try:
-        return distribution.version or "?"
-    except Exception:
-        return "?"
 
 
 def _entry_point(distribution: Any) -> Any:
@@ -198,20 +173,14 @@ def _entry_point(distribution: Any) -> Any:
 def _check_core_version(distribution: Any) -> None:
     """Pip can be forced to install a plugin beside an incompatible core: report that, not an obscure failure."""
     for line in distribution.requires or ():
-        wanted = _core_versions(line)
-        if wanted is not None and not wanted.contains(__version__, prereleases=True):
-            raise PluginError(f"it needs {CORE}{wanted}, but {CORE} {__version__} is installed")
-
-
-def _core_versions(line: str) -> SpecifierSet | None:
-    """The versions of envcore that a line of requirements allows; None if it is about another distribution."""
-    try:
-        requirement = Requirement(line)
-    except InvalidRequirement:
-        return None
-    is_core = canonicalize_name(requirement.name) == CORE
-    applies = is_core and (requirement.marker is None or requirement.marker.evaluate({"extra": ""}))
-    return requirement.specifier if applies else None
+        wanted = Requirement(line)
+        applies = wanted.marker is None or wanted.marker.evaluate({"extra": ""})
+        if (
+            canonicalize_name(wanted.name) == CORE
+            and applies
+            and not wanted.specifier.contains(__version__, prereleases=True)
+        ):
+            raise PluginError(f"it needs {CORE}{wanted.specifier}, but {CORE} {__version__} is installed")
 
 
 def _announced_by(module: Any) -> Iterator[Spec]:
@@ -220,11 +189,8 @@ def _announced_by(module: Any) -> Iterator[Spec]:
     manager.add_hookspecs(EnvcoreHooks)
     manager.register(module)
     hooks = {name: getattr(manager.hook, name) for name in _ROWS}
-    has_hook = any(hook.get_hookimpls() for hook in hooks.values())
-    for name, function in inspect.getmembers(module, inspect.isfunction):
-        _check_hook_name(name, is_marked=hasattr(function, "envcore_impl"), has_hook=has_hook)
     manager.check_pending()  # a hook that this core does not know
-    if not has_hook:
+    if not any(hook.get_hookimpls() for hook in hooks.values()):
         names = " or ".join(f"{name}()" for name in hooks)
         raise PluginError(f"it has no function {names} that is marked with @envcore.plugins.hookimpl")
     for name, kind in _ROWS.items():
@@ -239,16 +205,6 @@ def _announced_by(module: Any) -> Iterator[Spec]:
                     raise PluginError(f"{name}() announces {spec.name!r} twice")
                 known.add(spec.name)
                 yield spec
-
-
-def _check_hook_name(name: str, *, is_marked: bool, has_hook: bool) -> None:
-    """Raises `PluginError` for a function of a plugin that looks like a hook and would not be called."""
-    if name in _ROWS and not is_marked and has_hook:
-        raise PluginError(f"its {name}() is not marked with @envcore.plugins.hookimpl")
-    prefix = "envcore_"
-    if name.startswith(prefix) and name not in _ROWS:
-        for similar in nearest(name.removeprefix(prefix), [each.removeprefix(prefix) for each in _ROWS]):
-            raise PluginError(f"its {name}() is not a hook of envcore: did you mean {prefix}{similar}()?")
 
 
 S_co = TypeVar("S_co", bound=Spec, covariant=True)

@@ -32,7 +32,11 @@ _CONFIG: Any = jax.config
 
 
 def check_key(key: object) -> None:
-    """Raises `InvalidArgumentError` unless `key` is one typed key, or one legacy key of the default key type."""
+    """Raises `InvalidArgumentError` unless `key` is one typed key, or one legacy key of the default key type.
+
+    It also raises the `EnvcoreError` for a process that was forked after JAX had started: what computes takes a key.
+    """
+    forks.check()
     advice = "make one with jax.random.key(seed)"
     if not isinstance(key, jax.Array | np.ndarray):
         raise InvalidArgumentError(f"expected a random key, got {key!r}: {advice}.")
@@ -70,7 +74,7 @@ def bits(key: jax.Array, shape: tuple[int, ...] = ()) -> jax.Array:
     An environment should draw one block per step and slice it.
     """
     words = _threefry_key(key)
-    if words is None or math.prod(shape) > threefry.LONGEST_BLOCK:
+    if words is None:
         return jax.random.bits(key, shape, jnp.uint32)
     return threefry.words(words, shape)
 
@@ -85,26 +89,13 @@ def uniform(key: jax.Array, shape: tuple[int, ...] = (), minval: ArrayLike = 0.0
 def units(key: jax.Array, *shapes: tuple[int, ...]) -> list[jax.Array]:
     """Returns float32 arrays of these shapes, uniform on [0, 1): one block of random words, cut into pieces.
 
-    In this order they are what `uniform` returns for all of them together. On CPU the block is computed once; elsewhere
-    each piece is computed where it is used.
+    In this order they are what `uniform` returns for all of them together.
     """
-    words, sizes = _threefry_key(key), [math.prod(shape) for shape in shapes]
-    *starts, total = np.cumsum([0, *sizes]).tolist()
-
-    def together(key: jax.Array) -> list[jax.Array]:
-        # Without the boundary XLA CPU hashes again for each piece: 240 instead of 58 ns per step of Swimmer.
-        block = compute_once(lambda key: unit(bits(key, (total,))), key)
-        pieces = zip(starts, sizes, shapes, strict=True)
-        return [block[start : start + size].reshape(shape) for start, size, shape in pieces]
-
-    if words is None:
-        return together(key)
-
-    def apart(key: jax.Array) -> list[jax.Array]:
-        pieces = zip(starts, shapes, strict=True)
-        return [unit(threefry.block(words, np.uint32(start), shape)) for start, shape in pieces]
-
-    return lax.platform_dependent(key, cpu=together, default=apart)
+    *starts, total = np.cumsum([0, *map(math.prod, shapes)]).tolist()
+    # Without the boundary XLA CPU hashes again for each piece: 240 instead of 58 ns per step of Swimmer.
+    block = compute_once(lambda key: unit(bits(key, (total,))), key)
+    pieces = zip(starts, shapes, strict=True)
+    return [block[start : start + math.prod(shape)].reshape(shape) for start, shape in pieces]
 
 
 def normal(key: jax.Array, shape: tuple[int, ...] = ()) -> jax.Array:

@@ -24,8 +24,8 @@ from envcore.errors import (
     PluginWarning,
     UnknownEnvironmentError,
 )
-from envcore.plugins import Announced, Catalogue, PluginRecord, disabled_names, discover
-from envcore.specs import ENTRY_POINT, EnvSpec, NamedSpec, is_hashable
+from envcore.plugins import Announced, Catalogue, PluginRecord, Spec, disabled_names, discover
+from envcore.specs import ENTRY_POINT, EnvSpec, NamedSpec
 from envcore.suggestions import unknown_environment
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from envcore.typing import PyTree
 
 _Named = TypeVar("_Named", bound=NamedSpec)
+_Spec = TypeVar("_Spec", bound=Spec)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,8 +62,10 @@ class Registration(Announced[EnvSpec]):
         Raises:
           EnvironmentLoadError: its entry point cannot be imported, or is neither a subclass of `Environment` nor a
             function that returns one.
+          EnvironmentDefinitionError: an option cannot be hashed, as a list cannot.
           InvalidArgumentError: an option is unknown or refused.
         """
+        from envcore.engine.arguments import check_hashable
         from envcore.environment import Environment
 
         factory = self.factory or self.load(EnvironmentLoadError)
@@ -77,12 +80,7 @@ class Registration(Announced[EnvSpec]):
             raise InvalidArgumentError(f"{self.spec.id} refuses its options: {error}") from error
         if not isinstance(env, Environment):
             raise EnvironmentLoadError(f"{self.pointer}, which returns {env!r} instead of an Environment.")
-        for name, option in options.items():
-            if not is_hashable(getattr(env, name, option)):
-                raise InvalidArgumentError(
-                    f"{self.spec.id}'s option {name!r} must be hashable, because it is static under jit: use a tuple, "
-                    f"got {option!r}"
-                )
+        check_hashable(env)
         return env
 
     def _check_names(self, factory: Callable[..., Environment], options: Mapping[str, Any]) -> None:
@@ -116,8 +114,7 @@ class Registry(Mapping[str, Registration]):
     """
 
     def __init__(self) -> None:
-        # Two locks: a thread may be importing a module that calls `register` while another one discovers it.
-        self._lock, self._register_lock = threading.RLock(), threading.Lock()
+        self._lock = threading.RLock()
         self._is_discovering = False
         self._plugins: tuple[PluginRecord, ...] | None = None
         self._local: dict[str, Registration] = {}
@@ -152,12 +149,10 @@ class Registry(Mapping[str, Registration]):
 
     def announced(self, kind: type[_Named]) -> Catalogue[Announced[_Named]]:
         """The commands, policies or algorithms of plugins: those whose specs are of a class."""
-        return Catalogue(
-            Announced(plugin.distribution, spec)
-            for plugin in self.plugins
-            for spec in plugin.specs
-            if isinstance(spec, kind)
-        )
+        return Catalogue(Announced(*row) for row in self._rows(kind))
+
+    def _rows(self, kind: type[_Spec]) -> Iterator[tuple[str, _Spec]]:
+        return ((each.distribution, spec) for each in self.plugins for spec in each.specs if isinstance(spec, kind))
 
     def __getitem__(self, env_id: str) -> Registration:
         """Looks an id up without importing its environment.
@@ -256,22 +251,16 @@ class Registry(Mapping[str, Registration]):
             factory, entry_point = entry_point, entry_point_of(entry_point)
         spec = EnvSpec(id, entry_point, {} if kwargs is None else kwargs, summary, source, family)
         new = Registration("local", spec, factory)
-        with self._register_lock:
-            known = self._local.get(id)
-            if known and known.definition != new.definition:
-                raise InvalidArgumentError(f"{id!r} is registered already, as {known.definition!r}: choose another id")
-            self._local = {**self._local, id: new}
+        known = self._local.get(id)
+        if known and known.definition != new.definition:
+            raise InvalidArgumentError(f"{id!r} is registered already, as {known.definition!r}: choose another id")
+        self._local = {**self._local, id: new}
 
     @property
     def _catalogue(self) -> Catalogue[Registration]:
-        plugins, local, cached = self.plugins, self._local, self._cached
+        local, cached = self._local, self._cached
         if cached is None or cached[0] is not local:
-            announced = [
-                Registration(plugin.distribution, spec)
-                for plugin in plugins
-                for spec in plugin.specs
-                if isinstance(spec, EnvSpec)
-            ]
+            announced = [Registration(*row) for row in self._rows(EnvSpec)]
             self._cached = cached = local, Catalogue([*announced, *local.values()])
         return cached[1]
 
@@ -290,15 +279,7 @@ def _warn_of_problems(plugins: tuple[PluginRecord, ...]) -> None:
         f"ENVCORE_DISABLE_PLUGINS names {name!r}, but no such plugin is installed" for name in sorted(unmatched)
     ]
     for problem in problems:
-        warnings.warn(problem, PluginWarning, stacklevel=_stacklevel_outside())
-
-
-def _stacklevel_outside() -> int:
-    """The `stacklevel` with which the caller's warning points at the user's line: outside envcore and `Mapping`."""
-    level, frame = 0, inspect.currentframe()
-    while frame and frame.f_globals.get("__name__", "").partition(".")[0] in ("envcore", "collections"):
-        level, frame = level + 1, frame.f_back
-    return level
+        warnings.warn(problem, PluginWarning, stacklevel=2)
 
 
 def _is_factory(value: object) -> bool:

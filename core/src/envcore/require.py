@@ -19,7 +19,6 @@ from collections.abc import Callable
 
 import jax
 import numpy as np
-from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from envcore.errors import InvalidParamsError
@@ -76,11 +75,11 @@ def that(params: object, names: tuple[str, ...], holds: Callable[..., ArrayLike]
       text: what the first of them must be, for the message: "at least 0".
     """
     values = [getattr(params, name) for name in names]
-    for value in values:
-        if not isinstance(value, _HOST):
-            values = _on_host(values)
-            break
-    if not values:
+    if not any(isinstance(value, _HOST) for value in values):
+        return
+    try:
+        values = [_on_host(value) for value in values]
+    except (jax.errors.TracerArrayConversionError, RuntimeError):  # traced, deleted, or on another process' devices
         return
     result = holds(*values)
     if not (result.all() if isinstance(result, np.ndarray) else result):
@@ -89,20 +88,10 @@ def that(params: object, names: tuple[str, ...], holds: Callable[..., ArrayLike]
         raise InvalidParamsError(f"{type(params).__name__}.{names[0]} must be {text}, got {got}.")
 
 
-def _on_host(values: list[ArrayLike]) -> list[ArrayLike]:
-    """The values as numpy arrays, floats of 32 bits; none if no value is of Python or numpy, or one cannot be read."""
-    is_host = [isinstance(value, _HOST) for value in values]
-    if not any(is_host) or not all(host or _is_readable(value) for host, value in zip(is_host, values, strict=True)):
-        return []
-    arrays = [np.asarray(value) for value in values]
-    with np.errstate(over="ignore"):  # numbers of 64 bits would differ from those on the device by rounding
-        return [each.astype(np.float32) if each.dtype == np.float64 else each for each in arrays]
-
-
-def _is_readable(value: object) -> bool:
-    if not isinstance(value, jax.Array) or isinstance(value, Tracer):
-        return False
-    return value.is_fully_addressable and not value.is_deleted()
+def _on_host(value: ArrayLike) -> np.ndarray:
+    with np.errstate(over="ignore"):  # a float of 64 bits would differ from that on the device by rounding
+        value = np.asarray(value)
+        return value.astype(np.float32) if value.dtype == np.float64 else value
 
 
 def _is_moderate(x: FloatParam) -> ArrayLike:

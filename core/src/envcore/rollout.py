@@ -13,7 +13,7 @@ import jax
 from flax import struct
 from jax import lax
 
-from envcore import checks, forks, random, spaces
+from envcore import checks, random, spaces
 from envcore.devices import vary_alike
 from envcore.engine import arguments, stepping
 from envcore.environment import Environment
@@ -71,7 +71,6 @@ class RolloutState:
 
 def start_rollout(env: Environment, key: jax.Array, params: PyTree = None) -> RolloutState:
     """Resets the environment for a rollout."""
-    forks.check()
     key, key_reset = random.split(key)
     return RolloutState(key, env.reset(key_reset, params)[1])
 

@@ -31,7 +31,7 @@ class EnvSpec:
         in one line. Empty for an environment that belongs to no family.
 
     Raises:
-      InvalidArgumentError: a field has the wrong type, or `id`, `entry_point` or `family` is malformed.
+      InvalidArgumentError: `id`, `entry_point` or `family` is malformed.
     """
 
     kind: ClassVar[str] = "environment"
@@ -44,7 +44,6 @@ class EnvSpec:
     family: str = ""
 
     def __post_init__(self) -> None:
-        _check_strings(self, "id", "entry_point", "summary", "source", "family")
         problem = None
         if not _ID.fullmatch(self.id):
             problem = f"id {self.id!r} must start with a letter or digit and hold only a-z, A-Z, 0-9 and . _ + / -"
@@ -52,10 +51,6 @@ class EnvSpec:
             problem = f"entry_point of {self.id!r} must read 'package.module:Class', got {self.entry_point!r}"
         elif self.family and not self.id.startswith(f"{self.family}/"):
             problem = f"family of {self.id!r} must be the part of its id before a '/', got {self.family!r}"
-        elif not isinstance(self.kwargs, Mapping) or not all(isinstance(key, str) for key in self.kwargs):
-            problem = f"kwargs of {self.id!r} must map option names to values, got {self.kwargs!r}"
-        elif wrong := [value for value in self.kwargs.values() if not is_hashable(value)]:
-            problem = f"kwargs of {self.id!r} must be hashable, such as a tuple, got {wrong[0]!r}"
         if problem:
             raise InvalidArgumentError(f"EnvSpec.{problem}")
         object.__setattr__(self, "kwargs", dict(self.kwargs))
@@ -76,7 +71,7 @@ class NamedSpec:
       entry_point: `"package.module:object"`, imported only when it is used.
 
     Raises:
-      InvalidArgumentError: a field is not a string, or `name` or `entry_point` is malformed.
+      InvalidArgumentError: `name` or `entry_point` is malformed.
     """
 
     kind: ClassVar[str]
@@ -86,7 +81,6 @@ class NamedSpec:
     entry_point: str
 
     def __post_init__(self) -> None:
-        _check_strings(self, "name", "summary", "entry_point")
         problem = None
         if not _NAME.fullmatch(self.name):
             problem = f"name {self.name!r} must be words of a-z and 0-9, joined by - or _"
@@ -127,19 +121,3 @@ class AlgorithmSpec(NamedSpec):
     """
 
     kind = "algorithm"
-
-
-def _check_strings(spec: object, *names: str) -> None:
-    for name in names:
-        value = getattr(spec, name)
-        if not isinstance(value, str):
-            raise InvalidArgumentError(f"{type(spec).__name__}.{name} must be a string, got {value!r}")
-
-
-def is_hashable(value: object) -> bool:
-    """Whether `hash(value)` works; a tuple of lists is a `Hashable`, but cannot be hashed."""
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True

@@ -35,20 +35,9 @@ def nearest(typed: str, names: Iterable[str]) -> list[str]:
 
 
 def hint(typed: str, names: Iterable[str]) -> str:
-    """The sentence " Did you mean 'learning_rate'?" for "learning_rat" or "lr"; empty where no name is like it."""
-    names = list(names)
-    meant = [name for name in names if _is_short(typed.lower(), name)][:3] or nearest(typed, names)
+    """The sentence " Did you mean 'learning_rate'?" for "learning_rat"; empty where no name is like it."""
+    meant = nearest(typed, names)
     return f" Did you mean {' or '.join(map(repr, meant))}?" if meant else ""
-
-
-def _is_short(typed: str, name: str) -> bool:
-    """Whether it abbreviates a name by its words' initials or beginnings: "lr" or "ent_coef"."""
-    words, parts = name.lower().split("_"), typed.split("_")
-    if len(typed) > 1 and typed == "".join(word[:1] for word in words):
-        return True
-    return len(parts) == len(words) and all(
-        len(part) > 1 and word.startswith(part) for word, part in zip(words, parts, strict=True)
-    )
 
 
 def unknown_param(owner: str, name: object, known: Iterable[str]) -> str:
@@ -76,25 +65,21 @@ def how_to_install(requirement: str) -> str:
 
 def unknown_environment(env_id: str, ids: Mapping[str, Any], plugins: Sequence[PluginRecord]) -> str:
     """The message for an id that `make` does not find."""
-    from envcore.plugins import announcing_nothing
     from envcore.specs import ENTRY_POINT
 
     module, _, name = env_id.rpartition(":")
     elsewhere = [each for each in ids if each.rpartition(":")[2] == name]
-    meant = [*map(repr, nearest(name, ids))]
     first = f"there is no environment {env_id!r}."
     if ENTRY_POINT.fullmatch(env_id):
         first = f"there is no environment {env_id!r}, and no module {module!r} to import {name} from."
     parts = [first]
-    if elsewhere or meant:
-        parts.append(f"Did you mean {' or '.join([*map(repr, elsewhere)] or meant)}?")
+    if meant := elsewhere or nearest(name, ids):
+        parts.append(f"Did you mean {' or '.join(map(repr, meant))}?")
     missing = list(_missing(name, ids, {plugin.distribution for plugin in plugins}))
     parts += [f"{each} has environments with such ids: {how_to_install(each)}." for each in missing]
     if not (plugins or ids or missing):
         parts.append(f"No environments are installed at all: {how_to_install('envcore[all]')}.")
     parts += left_out(plugins)
-    if len(parts) == 1:  # perhaps the user's own suite is installed and not announced
-        parts += announcing_nothing()
     return " ".join([*parts, "`list(envcore.registry)`, or `envcore list` of envcore-cli, shows what is installed."])
 
 

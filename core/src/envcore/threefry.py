@@ -21,65 +21,28 @@ Pair = tuple[jax.Array, jax.Array]
 SPAWN_TAG = 0x73706177
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)
-LONGEST_BLOCK = 2**32 - 1
-_FEW = 4  # words that GPUs compute one by one
-
-
-def check_block(size: int) -> None:
-    """Raises `ValueError` where one key cannot generate so many words."""
-    if size > LONGEST_BLOCK:
-        raise ValueError(f"a block of {size} random words is more than one key can generate")
 
 
 def counters(shape: tuple[int, ...], start: Any = 0) -> Pair:
     """The counters of words `start` and after, two of uint32 `shape`."""
-    check_block(math.prod(shape))
     low = lax.iota(jnp.uint32, math.prod(shape)).reshape(shape) + start
     return jnp.zeros_like(low), low
 
 
 # Jitted so that a call outside `jit` costs microseconds; inside, they inline.
-@functools.partial(jax.jit, static_argnums=2, inline=True)
-def block(key: jax.Array, start: jax.Array | int, shape: tuple[int, ...]) -> jax.Array:
-    """Words `start` and after of a block, uint32 of `shape`."""
-    x, y = threefry(key, counters(shape, start))
-    return x ^ y
-
-
-# XLA's GPU backend stores a block of which slices are read, in a kernel of its own. A few words are computed where they
-# are used instead, one by one: an iteration of 2,048 CartPoles starts 9 kernels instead of 10 and moves 86 bytes of
-# each instead of 118. XLA's CPU backend is faster with a block. A draw of several axes stays one, in which
-# envcore-fused finds the rows of a batch.
 @functools.partial(jax.jit, static_argnums=1, inline=True)
 def words(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
-    """The words of a block from its start: uint32 of `shape`."""
-
-    def together(key: jax.Array) -> jax.Array:
-        return block(key, 0, shape)
-
-    def apart(key: jax.Array) -> jax.Array:
-        return jnp.stack([block(key, np.uint32(n), ()) for n in range(shape[0])])
-
-    if len(shape) == 1 and 1 < shape[0] <= _FEW:
-        return lax.platform_dependent(key, cpu=together, default=apart)
-    return together(key)
+    """The words of a block: uint32 of `shape`."""
+    x, y = threefry(key, counters(shape))
+    return x ^ y
 
 
 @functools.partial(jax.jit, static_argnums=1, inline=True)
 def keys(key: jax.Array, num: int) -> jax.Array:
     """New keys, uint32 (num, 2)."""
-
-    def together(key: jax.Array) -> jax.Array:
-        # Without the boundary XLA CPU computes each key again for every word and every array that depends on it:
-        # 2.7 instead of 50 million CartPole steps per second (2,048 environments, one core).
-        return compute_once(lambda key: jnp.stack(threefry(key, counters((num,))), axis=-1), key)
-
-    def apart(key: jax.Array) -> jax.Array:
-        return jnp.stack([jnp.stack(threefry(key, counters((), np.uint32(n)))) for n in range(num)])
-
-    if 1 < num <= _FEW:
-        return lax.platform_dependent(key, cpu=together, default=apart)
-    return together(key)
+    # Without the boundary XLA CPU computes each key again for every word and every array that depends on it:
+    # 2.7 instead of 50 million CartPole steps per second (2,048 environments, one core).
+    return compute_once(lambda key: jnp.stack(threefry(key, counters((num,))), axis=-1), key)
 
 
 @functools.partial(jax.jit, inline=True)

@@ -64,15 +64,14 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"push": float("nan")}, ".push must be finite, got nan"),
     ({"push": np.float64("-inf")}, ".push must be finite, got -inf"),
     ({"push": np.array(np.inf, np.float32)}, ".push must be finite, got inf"),
-    ({"push": 1e300}, ".push must fit into float32, got 1e+300"),
+    ({"push": 1e300}, ".push must be finite, got inf"),
     ({"max_speed": float("nan")}, ".max_speed must not be NaN, got nan"),
-    ({"max_speed": -1e300}, ".max_speed must fit into float32, got -1e+300"),
     ({"walls": np.array([-np.inf, np.nan])}, ".walls[1] must not be NaN, got nan"),
     ({"slope": Slope(length=np.inf)}, ".slope.length must be finite, got inf"),
     ({"places": np.array([[0, 0, 0], [0, np.nan, np.inf]])}, ".places[1, 1] must be finite, got nan"),
-    ({"places": np.array([[0, 0, 0], [0, 1e39, np.inf]])}, ".places must fit into float32, got 1e+39"),
+    ({"places": np.array([[0, 0, 0], [0, 1e39, np.inf]])}, ".places[1, 1] must be finite, got inf"),
     ({"horizon": np.array([np.nan, np.inf])}, ".horizon[0] must not be NaN, got nan"),
-    ({"table": {"weights": np.array([1, 1e5])}}, ".table['weights'] must fit into float16, got 100000.0"),
+    ({"table": {"weights": np.array([1, 1e5])}}, ".table['weights'][1] must be finite, got inf"),
 ]
 
 
@@ -120,8 +119,6 @@ def test_params_in_params_are_refused_by_their_path() -> None:
 def test_an_option_that_sets_a_param_is_checked_too() -> None:
     with refused(".push must be finite, got nan"):
         Hill(push=np.nan).reset(KEY)
-    with refused(".push must fit into float32, got 1e+300"):
-        Hill(push=1e300).reset(KEY)
 
 
 def test_limits_may_be_infinite() -> None:

@@ -10,8 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import random, wrappers
-from envcore.wrappers import ClipAction, FrameStack, RescaleAction, StickyAction
-from envcore_testing.numerics import numerics
+from envcore.wrappers import ClipAction, RescaleAction, StickyAction
 from toy import Counter, Spring
 
 KEY = jax.random.key(3)
@@ -70,26 +69,16 @@ def test_sticky_action_executes_the_first_action_of_an_episode() -> None:
         assert int(after.last_action) == int(action)
 
 
-def test_numpy_options_are_python_numbers_afterwards() -> None:
-    with numerics(x64=True, dtype_promotion="strict", rank_promotion="raise"):
-        env = LOOSE.RescaleAction(LOOSE.FrameStack(Spring(), np.int64(2)), np.float64(0), np.float32(2))
-        assert repr(env) == repr(RescaleAction(FrameStack(Spring(), 2), 0.0, 2.0))
-        jax.eval_shape(env.step, KEY, env.reset(KEY)[1], jnp.ones(1))
-
-
 @pytest.mark.parametrize(
     ("build", "message"),
     [
         (lambda: ClipAction(Counter()), "needs a float Box of actions"),
         (lambda: RescaleAction(ClipAction(Spring())), "needs a bounded action space"),
-        (lambda: RescaleAction(Spring(), 1.0, 0.0), "needs low < high"),
+        (lambda: RescaleAction(Spring(), 1.0, 0.0), "needs finite low < high"),
+        (lambda: RescaleAction(Spring(), 0.0, np.inf), "needs finite low < high"),
+        (lambda: RescaleAction(Spring(), 1.0, 1.0 + 1e-12), "needs finite low < high"),
         (lambda: StickyAction(Counter(), 1.0), r"must be in \[0, 1\)"),
-        (lambda: LOOSE.RescaleAction(Spring(), "0"), "low must be a finite Python or numpy number, got '0'"),
-        (lambda: LOOSE.RescaleAction(Spring(), 0.0, np.inf), "high must be a finite Python or numpy number"),
-        (lambda: LOOSE.RescaleAction(Spring(), [0.0], 1.0), "low must be a finite Python or numpy number"),
-        (lambda: LOOSE.RescaleAction(Spring(), 1.0, 1.0 + 1e-12), "needs low < high"),
-        (lambda: LOOSE.StickyAction(Counter(), jnp.float32(0.5)), "repeat_action_probability must be a finite"),
-        (lambda: LOOSE.StickyAction(Counter(), np.nan), "repeat_action_probability must be a finite"),
+        (lambda: StickyAction(Counter(), np.nan), r"must be in \[0, 1\), got nan"),
     ],
 )
 def test_bad_options(build: Any, message: str) -> None:

@@ -137,10 +137,9 @@ class Eager(wrappers.Wrapper):
 @pytest.mark.parametrize(
     ("given", "advice"),
     [
-        ((Spring(), Spring().default_params), "; make returns a pair: env, params = envcore.make"),
-        ("CartPole-v1", r"; make it first: env, params = envcore.make\('CartPole-v1'\)"),
-        (Spring, r"; call the class: Spring\(...\)"),
-        (None, "$"),
+        ((Spring(), Spring().default_params), r": make returns a pair, env, params = envcore.make\(...\)$"),
+        ("CartPole-v1", "'CartPole-v1'$"),
+        (Spring, "Spring'>$"),
     ],
 )
 def test_only_environments_are_wrapped(name: str, given: Any, advice: str) -> None:

@@ -11,10 +11,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import devices, random, wrappers
+from envcore import random, wrappers
 from envcore.devices import all_devices
 from envcore.environment import Environment
-from envcore.errors import EnvcoreError
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched, Sharded
 from envcore_testing.trees import value_differences
@@ -24,7 +23,6 @@ from toy import Counter, Deck, Spring
 KEY = jax.random.key(3)
 NUM_ENVS, NUM_STEPS = 6, 25
 SPLIT, SAME = PartitionSpec("envs"), PartitionSpec()
-on_supported = pytest.mark.skipif(not devices.IS_SUPPORTED, reason="this JAX is too old")
 LOOSE: Any = Sharded
 """For arguments of types that a type checker refuses."""
 
@@ -90,7 +88,6 @@ def assert_equal(found: Any, expected: Any) -> None:
     assert value_differences(jax.device_get(found), jax.device_get(expected)) == []
 
 
-@on_supported
 @pytest.mark.parametrize(
     "wrapped", [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in WRAPPED]
 )
@@ -107,7 +104,6 @@ def test_two_devices_equal_one(wrapped: str) -> None:
 
 
 @pytest.mark.slow
-@on_supported
 @pytest.mark.parametrize(
     ("env", "key"),
     [
@@ -125,7 +121,6 @@ def test_two_devices_equal_one_too_with(env: Environment, key: jax.Array) -> Non
     assert_equal(jax.jit(lambda key: program(Sharded(env, NUM_ENVS), key))(key), expected)
 
 
-@on_supported
 def test_the_first_axis_is_split_and_no_step_communicates() -> None:
     env = Sharded(Spring(), NUM_ENVS, NamedSharding(mesh(), SPLIT))
     obs, state = env.reset(jax.random.key(0))
@@ -141,7 +136,6 @@ def test_the_first_axis_is_split_and_no_step_communicates() -> None:
 
 
 @pytest.mark.slow
-@on_supported
 def test_a_mesh_may_have_other_axes() -> None:
     grid = jax.make_mesh((1, 2, 1), ("model", "data", "more"), axis_types=(AxisType.Auto,) * 3)
     expected = jax.jit(lambda key: program(Batched(Spring(), NUM_ENVS), key))(jax.random.key(0))
@@ -151,7 +145,6 @@ def test_a_mesh_may_have_other_axes() -> None:
         assert_equal(jax.jit(lambda key, env=env: program(env, key))(jax.random.key(0)), expected)
 
 
-@on_supported
 def test_it_uses_all_devices_by_default() -> None:
     env = Sharded(Counter(), 4)
     assert env == Sharded(Counter(), 4, all_devices())
@@ -166,15 +159,6 @@ def test_it_uses_all_devices_by_default() -> None:
     assert env.render(state, params).shape == batch.render(state, params).shape
 
 
-def test_old_releases_of_jax_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devices, "IS_SUPPORTED", False)
-    for make in (lambda: Sharded(Counter(), 4), lambda: Batched(Counter(), 4, "envs")):
-        with pytest.raises(EnvcoreError, match=r"needs JAX 0\.8\.0 or newer, this is"):
-            make()
-    assert Batched(Counter(), 4).num_envs == 4
-
-
-@on_supported
 def test_errors() -> None:
     with pytest.raises(ValueError, match="num_envs must be a multiple of the number of devices, 2, got 5"):
         Sharded(Counter(), 5)

@@ -55,31 +55,14 @@ GOOD_AND_BAD = [
 
 
 @pytest.mark.parametrize(("inner", "good", "bad"), GOOD_AND_BAD)
-def test_eager_steps_raise_before_they_are_taken(inner: Any, good: Any, bad: Any) -> None:
-    env = CheckActions(inner)
-    jax.tree.map(np.testing.assert_array_equal, stepped(env, good), stepped(inner, good))
-    state = env.reset(KEY)[1]
-    for action, message in bad:
-        for step in (env.step, env.step_env):
-            with pytest.raises(
-                InvalidActionError, match=f"action of {env.name} is outside its action space: {message}"
-            ):
-                step(KEY, state, action)
-
-
-@pytest.mark.parametrize(("inner", "good", "bad"), GOOD_AND_BAD)
-def test_compiled_steps_fail(inner: Any, good: Any, bad: Any) -> None:
+@pytest.mark.parametrize("compile_step", [jax.jit, lambda step: step], ids=["compiled", "eager"])
+def test_steps_fail(inner: Any, good: Any, bad: Any, compile_step: Any) -> None:
     for env in (CheckActions(inner), LogWrapper(CheckActions(inner))):
-        step = jax.jit(lambda action, env=env: stepped(env, action)[:4])
+        step = compile_step(lambda action, env=env: stepped(env, action)[:4])
         jax.tree.map(np.testing.assert_array_equal, step(good)[0], stepped(inner, good)[0])
         for action, message in bad:
             with pytest.raises(COMPILED, match=f"outside its action space: {message}"):
                 jax.block_until_ready(step(action))
-
-
-def test_a_wrapper_outside_raises_too() -> None:
-    with pytest.raises(COMPILED, match="outside its action space: got 2"):
-        jax.block_until_ready(stepped(LogWrapper(CheckActions(Counter())), jnp.int32(2))[0])
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -115,8 +98,6 @@ def test_one_callback_checks_the_whole_batch(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_batch_names_the_index_of_the_first_bad_one() -> None:
     env = CheckActions(Batched(Batched(Spring(), 3), 2))
     actions = jnp.zeros((2, 3, 1)).at[1, 2].set(9.0)
-    with pytest.raises(InvalidActionError, match=r"got \[9.0\] at \[1, 2\] of the batch"):
-        stepped(env, actions)
     with pytest.raises(COMPILED, match=r"got \[9.0\] at \[1, 2\] of the batch"):
         jax.block_until_ready(jax.jit(lambda: stepped(env, actions)[:4])())
 
@@ -144,8 +125,6 @@ def test_around_clip_action_the_given_action_counts_and_inside_it_the_clipped_on
         jax.block_until_ready(stepped(env, far)[0])
         with pytest.raises(COMPILED, match=r"got \[nan\]"):
             jax.block_until_ready(stepped(env, nan)[0])
-    with pytest.raises(InvalidActionError, match=r"got \[nan\]"):
-        stepped(CheckActions(ClipAction(Spring())), nan)
 
 
 def test_gradients_go_through() -> None:
@@ -188,7 +167,5 @@ def test_a_64_bit_action_does_not_wrap_into_the_space() -> None:
     with switched(jax_enable_x64=True):
         env, action = CheckActions(Counter()), jnp.int64(2**32 + 1)
         state = env.reset(KEY)[1]
-        with pytest.raises(InvalidActionError, match="outside its action space: got 4294967297"):
-            env.step(KEY, state, action)
         with pytest.raises(COMPILED, match="outside its action space"):
             jax.block_until_ready(jax.jit(env.step)(KEY, state, action))

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import devices, wrappers
+from envcore import wrappers
 from envcore.errors import InvalidParamsError
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched, LogWrapper, NormalizeObservation, NormalizeReward, RunningStatistics
@@ -200,18 +200,6 @@ def test_statistics_of_a_wrong_shape_are_refused() -> None:
 
 
 @pytest.mark.slow
-def test_pooled_statistics_are_those_of_all_copies() -> None:
-    env = Batched(Batched(NormalizeObservation(Spring()), 4), 4)
-    pooled = play(env)[0].observation_statistics.pooled()
-    together = play(NormalizeObservation(Batched(Batched(Spring(), 4), 4)))[0].observation_statistics
-    chex.assert_trees_all_equal_shapes_and_dtypes(pooled, together)
-    chex.assert_trees_all_close(pooled, together, rtol=1e-4, atol=1e-6)
-    _, again = env.reset(KEY, env.default_params.replace(observation_statistics=pooled))
-    assert again.observation_statistics.count.shape == (4, 4)
-    chex.assert_trees_all_close(pooled.pooled(), pooled)
-
-
-@pytest.mark.skipif(not devices.IS_SUPPORTED, reason="this JAX is too old")
 def test_statistics_are_those_of_all_devices() -> None:
     def statistics(env: Any, key: jax.Array) -> Any:
         end, _ = run_rollout(env, random_policy(env), start_rollout(env, key), 25)
@@ -234,12 +222,8 @@ def test_statistics_are_those_of_all_devices() -> None:
     [
         (lambda: NormalizeObservation(Deck()), "flatten them first"),
         (lambda: NormalizeReward(Counter(), gamma=1.5), r"gamma must be in \[0, 1\]"),
-        (lambda: LOOSE.NormalizeReward(Counter(), gamma=None), "gamma must be a finite Python or numpy number"),
-        (lambda: LOOSE.NormalizeReward(Counter(), epsilon=0), "epsilon must be a positive number, got 0"),
-        (lambda: LOOSE.NormalizeReward(Counter(), frozen=1), "frozen must be True or False, got 1"),
-        (lambda: LOOSE.NormalizeObservation(Counter(), "1e-8"), "epsilon must be a finite Python or numpy number"),
-        (lambda: LOOSE.NormalizeObservation(Counter(), 1e-50), "epsilon must be a positive number"),
-        (lambda: LOOSE.NormalizeObservation(Counter(), frozen="yes"), "frozen must be True or False, got 'yes'"),
+        (lambda: NormalizeReward(Counter(), epsilon=0), "epsilon must be a positive number, got 0"),
+        (lambda: NormalizeObservation(Counter(), 1e-50), "epsilon must be a positive number"),
     ],
 )
 def test_bad_options(build: Any, message: str) -> None:

@@ -230,14 +230,9 @@ def test_two_equal_ones_are_one_program_whatever_the_size_was_given_as() -> None
     hash(PixelObservation(Spring(), [6, 12]))  # pyright: ignore[reportArgumentType]
 
 
-def test_grayscale_is_a_bool() -> None:
-    with pytest.raises(ValueError, match="grayscale must be True or False, got 'yes'"):
-        PixelObservation(Counter(), (8, 8), "yes")  # pyright: ignore[reportArgumentType]
-
-
-@pytest.mark.parametrize("size", [84, (84,), (84, 84, 3), (0, 84), (84, -1), (84.0, 84.0), "ab", None])
+@pytest.mark.parametrize("size", [(0, 84), (84, -1), (84.0, 84.0), "ab"])
 def test_a_bad_size_is_an_error(size) -> None:
-    with pytest.raises(InvalidArgumentError, match=r"size must be a height and a width in pixels, .*, got "):
+    with pytest.raises(InvalidArgumentError, match="a side of size must be a positive integer, got "):
         PixelObservation(Spring(), size)
 
 

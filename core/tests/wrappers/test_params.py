@@ -13,7 +13,7 @@ import pytest
 from envcore import spaces
 from envcore.errors import InvalidArgumentError
 from envcore.registration import Registry
-from envcore.wrappers import Batched, LogWrapper, ParamsWrapper
+from envcore.wrappers import Batched, LogWrapper
 from envcore_testing import check_env
 from toy import Counter, CounterParams, Fuse, Gain, GainParams, Spring
 
@@ -132,11 +132,6 @@ def test_in_a_batch() -> None:
     _, state = env.reset(KEY, params)
     _, _, reward, _, _ = env.step(KEY, state, jnp.array([0, 1, 1]), params)
     np.testing.assert_array_equal(reward, jnp.array([0.0, 5.0, 5.0]))
-
-
-def test_base_has_no_params() -> None:
-    with pytest.raises(NotImplementedError):
-        _ = ParamsWrapper(Counter()).default_params
 
 
 @pytest.mark.slow

@@ -8,8 +8,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-import sys
-import traceback
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +16,7 @@ import numpy as np
 from flax import struct
 from jax.tree_util import keystr, tree_leaves_with_path
 
-from envcore import forks, random, spaces, suggestions, trees
+from envcore import random, spaces, trees
 from envcore.devices import vary_alike
 from envcore.errors import EnvironmentDefinitionError, InvalidActionError, InvalidArgumentError, InvalidParamsError
 from envcore.typing import PyTree
@@ -37,24 +35,14 @@ def checked(env: Env, key: jax.Array, state: PyTree, action: PyTree, params: PyT
 
 
 def checked_params(env: Env, params: PyTree) -> PyTree:
-    """The params with exactly the types of the defaults, and the defaults for None.
-
-    Raises:
-      EnvcoreError: this process was forked after JAX had started.
-    """
-    forks.check()  # every function that a user calls comes here before it computes anything
-    return typed_params(env, params)
-
-
-def typed_params(env: Env, params: PyTree) -> PyTree:
-    """The same in a process that may have been forked: nothing is computed."""
-    if params is None:
-        return default_params(env)
+    """The params with exactly the types of the defaults, and the defaults for None."""
     defaults = default_params(env)
+    if params is None:
+        return defaults
     params = env._completed(params)
     checked = trees.conform(params, defaults, f"{env.name}'s params", InvalidParamsError, _VMAP)
     if checked is not params:  # else JAX holds every value
-        _check_values(env, params, defaults)
+        _check_values(env, checked, defaults)
     return checked
 
 
@@ -106,7 +94,7 @@ def _default_params(env: Env) -> PyTree:
     check_pytree(env, params, "default_params")
     with jax.ensure_compile_time_eval():  # the caller may be tracing, and the result is kept
         defaults = trees.conform(params, jax.tree.map(struct, params), f"{env.name}'s params", InvalidParamsError)
-    _check_values(env, params, defaults)
+    _check_values(env, defaults, defaults)
     return defaults
 
 
@@ -169,14 +157,7 @@ def with_updates(env: Env, params: PyTree) -> PyTree:
     Raises:
       InvalidParamsError: the mapping names a param that the environment does not have.
     """
-    if not isinstance(params, Mapping):
-        return params
-    defaults = env.default_params
-    known = param_names(defaults)
-    unknown = sorted(set(params) - set(known), key=str)
-    if unknown:
-        raise InvalidParamsError(suggestions.unknown_param(env.name, unknown[0], known))
-    return defaults.replace(**params)
+    return env.default_params.replace(**params) if isinstance(params, Mapping) else params
 
 
 def check_pytree(env: Env, value: PyTree, method: str) -> None:
@@ -189,9 +170,9 @@ def check_pytree(env: Env, value: PyTree, method: str) -> None:
 
 
 def _check_values(env: Env, params: PyTree, defaults: PyTree) -> None:
-    """Looks at Python and numpy numbers only: a JAX array may be a tracer, or still being computed."""
+    """Looks at numpy arrays only: a JAX array may be a tracer, or still being computed."""
     limit = getattr(params, "max_steps_in_episode", None)
-    if isinstance(limit, int | np.integer | np.ndarray) and np.less(limit, 1).any():
+    if isinstance(limit, np.ndarray) and (limit < 1).any():
         raise InvalidParamsError(
             f"{env.name}'s params.max_steps_in_episode must be at least 1, got {limit}; "
             "envcore.environment.NO_TIME_LIMIT stands for none."
@@ -246,10 +227,7 @@ def may_be_infinite(params: PyTree, path: tuple[PyTree, ...], default: Any) -> b
 
 
 def check_finite(env_name: str, params: PyTree, defaults: PyTree) -> None:
-    """Raises `InvalidParamsError` for a NaN, and for an infinite number in a param that may not be infinite.
-
-    Python and numpy numbers are checked; JAX arrays pass, because their values may not be known yet.
-    """
+    """Raises `InvalidParamsError` for a NaN, and for an infinite number in a param that may not be infinite."""
     # Most params are finite: that is found out without their names, which take ten times as long.
     if all(map(_is_finite, jax.tree.leaves(params))):
         return
@@ -267,41 +245,6 @@ def check_finite(env_name: str, params: PyTree, defaults: PyTree) -> None:
 
 def _is_finite(leaf: Any) -> bool:
     return isinstance(leaf, jax.Array) or trees.is_finite(leaf)
-
-
-_REQUIRED = {
-    "default_params": "the property default_params(self), which returns the params",
-    "init_state": "init_state(self, draws, params), which returns the first state of an episode",
-    "transition": "transition(self, state, action, draws, params), which returns (state, reward, terminated)",
-    "observe": "observe(self, state, params), which returns the observation",
-    "action_space": "action_space(self, params), which returns a space",
-    "observation_space": "observation_space(self, params), which returns a space",
-}
-_COUNTERPARTS = {
-    "init_state": (
-        {"reset_env", "reset"},
-        "init_state returns the state alone, and its `draws` are the key by default",
-    ),
-    "transition": (
-        {"step_env", "step"},
-        "transition returns no observation, knows no time limit, and its `draws` are the key by default",
-    ),
-    "observe": ({"get_obs"}, "observe takes the state first, then the params"),
-}
-"""What gymnax and others call a method, and how envcore's differs."""
-
-
-def missing_method(env: Any, method: str) -> EnvironmentDefinitionError:
-    """The error for a method that every environment implements, and this one does not."""
-    bases = [cls for cls in type(env).__mro__ if cls.__module__ != "envcore.environment"]
-    own = {name for cls in bases for name in vars(cls)} - vars(object).keys()
-    names, difference = _COUNTERPARTS.get(method, (set[str](), ""))
-    hint = ""
-    if theirs := sorted(names & own):
-        hint = f" Its {theirs[0]} is the counterpart in other libraries: {difference}."
-    elif similar := suggestions.nearest(method, own - _REQUIRED.keys()):
-        hint = f" Is its {similar[0]!r} misspelled?"
-    return EnvironmentDefinitionError(f"{type(env).__qualname__} must implement {_REQUIRED[method]}.{hint}")
 
 
 def broken(env: Any, method: str, problem: str) -> EnvironmentDefinitionError:
@@ -324,20 +267,3 @@ def check_hashable(env: Any) -> None:
                 f"{type(env).__qualname__}.{field.name} must be hashable, because equal environments share one "
                 f"compilation: use a tuple in place of a list, got {value!r}."
             ) from None
-
-
-def explain_traced_value(env: Any, error: jax.errors.ConcretizationTypeError) -> None:
-    """Adds the author's line to the error for Python's `if` on a value that is only known when the program runs."""
-    if hasattr(error, "__notes__"):
-        return
-    modules = {cls.__module__ for cls in (*type(env).__mro__, *type(env.unwrapped).__mro__)}
-    theirs = [name for name in modules if name.partition(".")[0] != "envcore"]  # not the core's own frames
-    files = {getattr(sys.modules.get(name), "__file__", None) for name in theirs}
-    own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
-    if own:
-        line = own[-1]
-        error.add_note(
-            f"{line.filename}:{line.lineno}, in {line.name}: {line.line}\n"
-            "Under jit, this value is only known when the program runs. Use jnp.where, jnp.minimum, `&` and `|`, or "
-            "jax.lax.cond in place of Python's if, min, and, or."
-        )

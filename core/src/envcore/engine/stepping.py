@@ -129,7 +129,11 @@ class Outcome(NamedTuple):
     info: Info
 
 
-@functools.partial(jax.jit, static_argnums=0, inline=True)
+_program = functools.partial(jax.jit, static_argnums=0, inline=True)
+"""Compiles a function of an environment, which is static, and arrays."""
+
+
+@_program
 def advance(env: Env, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
     """`Environment.advance`."""
 
@@ -190,20 +194,6 @@ def _checked_transition(env: Env, state: PyTree, result: PyTree) -> tuple[PyTree
 def conform(env: Env, method: str, value: PyTree, expected: PyTree, what: str) -> PyTree:
     """What an author's method returned, with exactly the types that are expected."""
     return trees.conform(value, expected, what, functools.partial(arguments.broken, env, method))
-
-
-def _program(fun: Callable[..., PyTree]) -> Callable[..., PyTree]:
-    """Compiles a function of an environment, which is static, and arrays."""
-
-    @functools.wraps(fun)
-    def traced(env: Env, *args: PyTree) -> PyTree:
-        try:
-            return fun(env, *args)
-        except jax.errors.ConcretizationTypeError as error:
-            arguments.explain_traced_value(env, error)
-            raise
-
-    return jax.jit(traced, static_argnums=0, inline=True)
 
 
 @_program

@@ -27,7 +27,7 @@ from jax.typing import ArrayLike
 
 from envcore import trees, trig
 from envcore.checks import positive_integer
-from envcore.errors import EnvcoreError, InvalidArgumentError
+from envcore.errors import InvalidArgumentError
 from envcore.fusion import compute_once
 from envcore.typing import PyTree
 
@@ -92,8 +92,7 @@ def picture(painter: Callable[P, jax.Array]) -> Callable[P, jax.Array]:
     receives every number as an array of at most 32 bits.
 
     Raises:
-      InvalidArgumentError: of the painter, the height is not a positive integer, or numbers do not have the shapes that
-        it expects, as those of a batch of states.
+      InvalidArgumentError: of the painter, the height is not a positive integer.
     """
     paint_numbers: Callable[..., jax.Array] = painter
     parameters = inspect.signature(painter).parameters.values()
@@ -102,22 +101,9 @@ def picture(painter: Callable[P, jax.Array]) -> Callable[P, jax.Array]:
     @functools.partial(jax.jit, static_argnums=0, static_argnames=names, inline=True)
     @functools.wraps(painter)
     def compiled(height: int, *numbers: PyTree, **options: Hashable) -> jax.Array:
-        return paint_numbers(height, *trees.narrow(numbers), **options)
+        return paint_numbers(checked_height(height), *trees.narrow(numbers), **options)
 
-    def checked(height: int, *numbers: PyTree, **options: Hashable) -> jax.Array:
-        height = checked_height(height)
-        try:
-            return compiled(height, *numbers, **options)
-        except (TypeError, ValueError) as error:
-            if isinstance(error, EnvcoreError):
-                raise
-            shapes = ", ".join(str(jnp.shape(number)) for number in jax.tree.leaves(numbers))
-            raise InvalidArgumentError(
-                f"{painter.__name__} got numbers of shapes {shapes}: a picture shows one state; "
-                "for a batch, use jax.vmap."
-            ) from error
-
-    return cast("Callable[P, jax.Array]", functools.wraps(painter)(checked))
+    return cast("Callable[P, jax.Array]", compiled)
 
 
 def paint(height: int, window: Window, *layers: tuple[Shape, Color | Paint], background: Color = PAPER) -> jax.Array:

@@ -10,8 +10,8 @@ from envcore.spaces.box import NATURAL_NUMBERS as NATURAL_NUMBERS
 from envcore.spaces.box import Box as Box
 from envcore.spaces.box import symmetric_box as symmetric_box
 from envcore.spaces.composite import Dict as Dict
+from envcore.spaces.composite import Tree as Tree
 from envcore.spaces.composite import Tuple as Tuple
+from envcore.spaces.composite import unbounded_space as unbounded_space
 from envcore.spaces.discrete import Discrete as Discrete
 from envcore.spaces.discrete import MultiDiscrete as MultiDiscrete
-from envcore.spaces.tree import Tree as Tree
-from envcore.spaces.tree import unbounded_space as unbounded_space

@@ -18,15 +18,11 @@ from envcore.typing import PyTree
 class Space:
     """The base class of all spaces."""
 
-    @property
-    def shape(self) -> PyTree:
-        """The shape of one value; for `Tuple` and `Dict` the shapes of their parts."""
-        raise NotImplementedError
+    shape: PyTree
+    """The shape of one value; for `Tuple` and `Dict` the shapes of their parts."""
 
-    @property
-    def dtype(self) -> PyTree:
-        """The dtype of one value; for `Tuple` and `Dict` the dtypes of their parts."""
-        raise NotImplementedError
+    dtype: PyTree
+    """The dtype of one value; for `Tuple` and `Dict` the dtypes of their parts."""
 
     axis_name: AxisName | None = None
     """Of the mapped axis over devices, if a value is one device's share of a batch; see `over_devices`."""

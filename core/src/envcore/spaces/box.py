@@ -26,6 +26,8 @@ class Box(ArraySpace):
       shape: the shape of a value; by default the broadcast shape of the bounds.
       dtype: the dtype of a value: bool, or an integer or float dtype of at most 32 bits.
 
+    Its `low` and `high` have the shape of a value: they are numpy arrays, or JAX arrays where they are traced.
+
     Floats with two bounds are sampled uniformly, floats with one bound from an exponential distribution that starts at
     it, floats without bounds from a normal distribution; integers uniformly, both bounds included.
 
@@ -41,72 +43,46 @@ class Box(ArraySpace):
         shape: Iterable[int] | None = None,
         dtype: Any = jnp.float32,
     ):
-        self._dtype = np.dtype(dtype)
-        if not any(jnp.issubdtype(self._dtype, family) for family in (jnp.bool_, jnp.integer, jnp.floating)):
-            raise TypeError(f"a Box holds bool, integers or floats, got {self._dtype}")
-        if self._dtype.itemsize > 4:
-            raise TypeError(f"a Box holds numbers of at most 32 bits, got {self._dtype}")
-        self._shape = tuple(shape) if shape is not None else np.broadcast_shapes(_shape(low), _shape(high))
-        self._low, self._high = self._bound(low), self._bound(high)
-        if isinstance(self._low, np.ndarray) and isinstance(self._high, np.ndarray):
-            bounds = _distinct(self._low), _distinct(self._high)
-            has_order, has_finite = bounds[0] <= bounds[1], (bounds[0] < np.inf) & (bounds[1] > -np.inf)
-            for is_right, rule in ((has_order, "low <= high"), (has_finite, "a finite number between low and high")):
-                if not is_right.all():
-                    low, high = (np.broadcast_to(bound, is_right.shape)[~is_right].flat[0] for bound in bounds)
-                    raise ValueError(f"Box needs {rule}, got low={low}, high={high}")
+        self.dtype = np.dtype(dtype)
+        if not any(jnp.issubdtype(self.dtype, family) for family in (jnp.bool_, jnp.integer, jnp.floating)):
+            raise TypeError(f"a Box holds bool, integers or floats, got {self.dtype}")
+        if self.dtype.itemsize > 4:
+            raise TypeError(f"a Box holds numbers of at most 32 bits, got {self.dtype}")
+        self.shape = tuple(shape) if shape is not None else np.broadcast_shapes(_shape(low), _shape(high))
+        self.low, self.high = self._bound(low), self._bound(high)
+        if isinstance(self.low, np.ndarray) and isinstance(self.high, np.ndarray):
+            low, high = _distinct(self.low), _distinct(self.high)
+            if not ((low <= high) & (low < np.inf) & (high > -np.inf)).all():
+                bounds = f"low={_short(self.low)}, high={_short(self.high)}"
+                raise ValueError(f"Box needs low <= high, and a finite number from low to high, got {bounds}")
 
     def _bound(self, bound: Any) -> PyTree:
-        try:
-            if isinstance(bound, list | tuple) and any(isinstance(x, Tracer) for x in bound):
-                bound = jnp.stack([jnp.asarray(x, self._dtype) for x in bound])
-            if isinstance(bound, Tracer):
-                return jnp.broadcast_to(bound.astype(self._dtype), self._shape)
-            values = np.asarray(bound)
-            cast = self.cast(values)
-            is_float = jnp.issubdtype(self._dtype, jnp.floating)
-            lost = np.isinf(cast) & ~np.isinf(values) if is_float else cast != values
-            if lost.any():
-                raise ValueError(f"{self._dtype} cannot represent it")
-            return np.broadcast_to(cast, self._shape)
-        except ValueError as error:
-            with np.printoptions(threshold=20):
-                bound = " ".join(str(bound).split())
-            raise ValueError(f"Box cannot use the bound {bound} for shape {self._shape}: {error}") from error
-
-    @property
-    def low(self) -> PyTree:
-        """The lower bound in the shape of a value: a numpy array, or a JAX array where it is traced."""
-        return self._low
-
-    @property
-    def high(self) -> PyTree:
-        """The upper bound likewise."""
-        return self._high
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self._shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self._dtype
+        if isinstance(bound, list | tuple) and any(isinstance(x, Tracer) for x in bound):
+            bound = jnp.stack([jnp.asarray(x, self.dtype) for x in bound])
+        if isinstance(bound, Tracer):
+            return jnp.broadcast_to(bound.astype(self.dtype), self.shape)
+        values = np.asarray(bound)
+        cast = self.cast(values)
+        is_float = jnp.issubdtype(self.dtype, jnp.floating)
+        if (np.isinf(cast) & ~np.isinf(values) if is_float else cast != values).any():
+            raise ValueError(f"a Box of {self.dtype} cannot hold the bound {_short(values)}")
+        return np.broadcast_to(cast, self.shape)
 
     def _sample(self, key: jax.Array) -> jax.Array:
-        if self._dtype == np.bool_:
-            low, high = self._low.astype(np.int32), self._high.astype(np.int32)
-            return sample_integers(key, self._shape, low, high).astype(bool)
-        if self._dtype.kind in "iu":
-            return sample_integers(key, self._shape, self._low, self._high).astype(self._dtype)
-        concrete = isinstance(self._low, np.ndarray) and isinstance(self._high, np.ndarray)
-        if concrete and np.isfinite(_distinct(self._low)).all() and np.isfinite(_distinct(self._high)).all():
-            unit = random.unit(random.bits(key, self._shape))
-            return _between(unit, self._low, self._high).astype(self._dtype)
+        if self.dtype == np.bool_:
+            low, high = self.low.astype(np.int32), self.high.astype(np.int32)
+            return sample_integers(key, self.shape, low, high).astype(bool)
+        if self.dtype.kind in "iu":
+            return sample_integers(key, self.shape, self.low, self.high).astype(self.dtype)
+        concrete = isinstance(self.low, np.ndarray) and isinstance(self.high, np.ndarray)
+        if concrete and np.isfinite(_distinct(self.low)).all() and np.isfinite(_distinct(self.high)).all():
+            unit = random.unit(random.bits(key, self.shape))
+            return _between(unit, self.low, self.high).astype(self.dtype)
         return self._sample_unbounded(key)
 
     def _sample_unbounded(self, key: jax.Array) -> jax.Array:
-        low, high = jnp.asarray(self._low, jnp.float32), jnp.asarray(self._high, jnp.float32)
-        unit = random.unit(random.bits(key, self._shape))
+        low, high = jnp.asarray(self.low, jnp.float32), jnp.asarray(self.high, jnp.float32)
+        unit = random.unit(random.bits(key, self.shape))
         tail = -jnp.log1p(-unit)  # exponential with mean 1
         has_low, has_high = jnp.isfinite(low), jnp.isfinite(high)
         finite_low, finite_high = jnp.where(has_low, low, 0), jnp.where(has_high, high, 0)
@@ -115,32 +91,32 @@ class Box(ArraySpace):
         # The inverse CDF of the normal distribution, at the midpoints of the steps of `unit`: never at 0 or 1.
         free = np.float32(np.sqrt(2)) * lax.erf_inv(2 * unit - np.float32(1 - 2**-23))
         value = jnp.where(has_low & has_high, bounded, jnp.where(has_low | has_high, one_sided, free))
-        return jnp.clip(value, low, high).astype(self._dtype)
+        return jnp.clip(value, low, high).astype(self.dtype)
 
     def mismatch(self, value: PyTree) -> str | None:
-        return array_mismatch(value, self._shape, trees.kind(self._dtype))
+        return array_mismatch(value, self.shape, trees.kind(self.dtype))
 
     def value_problem(self, value: PyTree) -> str | None:
         if isinstance(value, jax.Array):
             return None
         values = np.asarray(value)
         held = self.cast(values)
-        is_integer = self._dtype.kind in "iu"
+        is_integer = self.dtype.kind in "iu"
         is_right = held == values if is_integer else np.isfinite(held)
         if is_right.all():
             return None
-        return f"got {values[~is_right].flat[0]}" + ("" if is_integer else f", which is not finite as {self._dtype}")
+        return f"got {values[~is_right].flat[0]}" + ("" if is_integer else f", which is not finite as {self.dtype}")
 
     def _within(self, value: PyTree) -> jax.Array:
         if not isinstance(value, jax.Array):
             value = np.asarray(value)
-        if self._dtype == np.bool_:
+        if self.dtype == np.bool_:
             value = value.astype(np.int32)
-            return jnp.asarray(((value >= self._low.astype(np.int32)) & (value <= self._high.astype(np.int32))).all())
+            return jnp.asarray(((value >= self.low.astype(np.int32)) & (value <= self.high.astype(np.int32))).all())
         with np.errstate(over="ignore"):
-            cast = value.astype(self._dtype)
-        within = (cast >= self._low) & (cast <= self._high)
-        if self._dtype.kind in "iu":  # a wider integer may wrap around into the bounds
+            cast = value.astype(self.dtype)
+        within = (cast >= self.low) & (cast <= self.high)
+        if self.dtype.kind in "iu":  # a wider integer may wrap around into the bounds
             within &= (cast.astype(value.dtype) == value) & ((cast < 0) == (value < 0))
         else:  # a wider float may become infinite
             within &= (abs(cast) < np.inf) | (abs(value) == np.inf)
@@ -148,22 +124,22 @@ class Box(ArraySpace):
 
     def batch(self, num: int) -> Box:
         num = checks.positive_integer("num", num)
-        return Box(self._low, self._high, (num, *self._shape), self._dtype)
+        return Box(self.low, self.high, (num, *self.shape), self.dtype)
 
     def unbatch(self) -> Space:
-        return Box(self._low[0], self._high[0], self._shape[1:], self._dtype) if self._shape else super().unbatch()
+        return Box(self.low[0], self.high[0], self.shape[1:], self.dtype) if self.shape else super().unbatch()
 
     def flat_space(self) -> Box:
-        return Box(self._low.reshape(-1), self._high.reshape(-1), None, self._dtype)
+        return Box(self.low.reshape(-1), self.high.reshape(-1), None, self.dtype)
 
     def flatten(self, value: PyTree) -> jax.Array:
         return jnp.asarray(value).reshape(-1)
 
     def _static(self) -> tuple[PyTree, ...]:
-        return (self._shape, self._dtype.name, _bytes(self._low), _bytes(self._high))
+        return (self.shape, self.dtype.name, _bytes(self.low), _bytes(self.high))
 
     def __repr__(self) -> str:
-        return f"Box({_short(self._low)}, {_short(self._high)}, {self._shape}, {self._dtype.name})"
+        return f"Box({_short(self.low)}, {_short(self.high)}, {self.shape}, {self.dtype.name})"
 
 
 def symmetric_box(high: Iterable[Any]) -> Box:
@@ -201,13 +177,11 @@ def _bytes(bound: Any) -> bytes:
 
 
 def _short(bound: Any) -> str:
-    if isinstance(bound, np.ndarray) and _is_constant(bound):
-        return f"{bound.flat[0]:g}" if bound.dtype.kind == "f" else str(bound.flat[0])
-    if not isinstance(bound, np.ndarray) or bound.size > 8:
+    if not isinstance(bound, np.ndarray) or (bound.size > 8 and not _is_constant(bound)):
         return "..."
-    if bound.dtype.kind == "f":
-        bound = np.array([float(f"{x:g}") for x in bound.flat]).reshape(bound.shape)
-    return str(bound.tolist())
+    is_constant = _is_constant(bound)
+    numbers = [f"{x:g}" if bound.dtype.kind == "f" else str(x) for x in (bound.flat[:1] if is_constant else bound.flat)]
+    return numbers[0] if is_constant else f"[{', '.join(numbers)}]"
 
 
 NATURAL_NUMBERS = Box(0, np.iinfo(np.int32).max, (), jnp.int32)

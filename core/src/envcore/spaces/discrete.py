@@ -18,15 +18,11 @@ from envcore.typing import PyTree
 class _Choices(ArraySpace):
     """What the two have in common; `nvec` is the number of values of each element."""
 
-    nvec: np.ndarray
+    dtype = np.dtype(np.int32)
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.nvec.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return np.dtype(np.int32)
+    def __init__(self, nvec: Any):
+        self.nvec = np.asarray(nvec, np.int32)
+        self.shape = self.nvec.shape
 
     def mismatch(self, value: PyTree) -> str | None:
         return array_mismatch(value, self.shape, "integer")
@@ -92,7 +88,7 @@ class Discrete(_Choices):
 
     def __init__(self, n: int):
         self.n = checks.positive_integer("n of Discrete", n, at_most=np.iinfo(np.int32).max)
-        self.nvec = np.array(self.n, np.int32)
+        super().__init__(self.n)
 
     def _sample(self, key: jax.Array) -> jax.Array:
         return sample_integers(key, (), 0, self.n - 1)
@@ -130,7 +126,7 @@ class MultiDiscrete(_Choices):
         is_integer = np.issubdtype(nvec.dtype, np.integer) and nvec.size > 0
         if not is_integer or nvec.min() <= 0 or nvec.max() > np.iinfo(np.int32).max:
             raise ValueError(f"MultiDiscrete needs positive integers, got {nvec!r}")
-        self.nvec = nvec.astype(np.int32)
+        super().__init__(nvec)
 
     def _sample(self, key: jax.Array) -> jax.Array:
         equal = (self.nvec == self.nvec.flat[0]).all()

@@ -1,9 +1,12 @@
-"""`Wrapper`: forwards everything to the environment that it wraps; subclasses change what they need to."""
+"""`Wrapper`: forwards everything to the environment that it wraps; subclasses change what they need to.
+
+A wrapper that remembers something has a `WrapperState`. One with params of its own, to vmap over or differentiate by,
+is a `ParamsWrapper`.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -42,6 +45,39 @@ class WrapperState:
 
 
 @dataclasses.dataclass(frozen=True)
+class NestedParams:
+    """Params that contain others, which can be read and replaced as if they were fields of these.
+
+        params.length, params.replace(length=1.0)
+
+    Subclasses are frozen dataclasses, registered by `jax.tree_util.register_dataclass`.
+
+    Attributes:
+      env_params: the params inside.
+    """
+
+    env_params: PyTree
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "env_params" or name.startswith("__"):  # not set yet: a copy is being made
+            raise AttributeError(name)
+        return getattr(self.env_params, name)
+
+    def replace(self, **updates: Any) -> Self:
+        """The same params but for `updates`."""
+        own = {field.name for field in dataclasses.fields(self)}
+        inner = {name: updates.pop(name) for name in set(updates) - own}
+        if inner:
+            updates["env_params"] = updates.get("env_params", self.env_params).replace(**inner)
+        return dataclasses.replace(self, **updates)
+
+
+@dataclasses.dataclass(frozen=True)
+class WrapperParams(NestedParams):
+    """Params of a wrapper that adds some to those of the wrapped environment, which are its `env_params`."""
+
+
+@dataclasses.dataclass(frozen=True)
 class Wrapper(Environment):
     """Base of wrappers.
 
@@ -65,33 +101,19 @@ class Wrapper(Environment):
 
     def __new__(cls, *args: PyTree, **kwargs: Any) -> Self:
         # Before any subclass's __post_init__ looks at env. Copies and pickles are made without arguments.
-        try:
-            given = inspect.signature(cls.__init__).bind_partial(None, *args, **kwargs).arguments
-        except TypeError:  # too many arguments, or unknown ones: __init__ says which
-            given = {}
-        if "env" in given and not isinstance(given["env"], Environment):
-            raise TypeError(f"{cls.__name__} wraps an Environment, got {given['env']!r}{_advice(given['env'])}")
+        env = args[0] if args else kwargs.get("env")
+        if env is not None and not isinstance(env, Environment):
+            advice = ": make returns a pair, env, params = envcore.make(...)" if isinstance(env, tuple) else ""
+            raise TypeError(f"{cls.__name__} wraps an Environment, got {env!r}{advice}")
         return super().__new__(cls)
 
     differentiable = computed(lambda self: self.env.differentiable)
     action_names = computed(lambda self: self.env.action_names)
     render_fps = computed(lambda self: self.env.render_fps)
-
-    @property
-    def default_params(self) -> PyTree:
-        return self.env.default_params
-
-    @property
-    def name(self) -> str:
-        return self.env.name
-
-    @property
-    def unwrapped(self) -> Environment:
-        return self.env.unwrapped
-
-    @property
-    def batch_shape(self) -> tuple[int, ...]:
-        return self.env.batch_shape
+    default_params = computed(lambda self: self.env.default_params)
+    name = computed(lambda self: self.env.name)
+    unwrapped = computed(lambda self: self.env.unwrapped)
+    batch_shape = computed(lambda self: self.env.batch_shape)
 
     def check_params(self, params: PyTree) -> None:
         self.env.check_params(self.inner_params(params))
@@ -192,11 +214,22 @@ class Wrapper(Environment):
         return space
 
 
-def _advice(given: Any) -> str:
-    if isinstance(given, tuple):
-        return "; make returns a pair: env, params = envcore.make(...)"
-    if isinstance(given, str):
-        return f"; make it first: env, params = envcore.make({given!r})"
-    if isinstance(given, type) and issubclass(given, Environment):
-        return f"; call the class: {given.__name__}(...)"
-    return ""
+@dataclasses.dataclass(frozen=True)
+class ParamsWrapper(Wrapper):
+    """Base of wrappers whose params are `WrapperParams`: hands the wrapped environment its own.
+
+    Subclasses implement `default_params`. Where a user gives the params of the wrapped environment alone, such as those
+    that `make` returned, the wrapper's own are their defaults.
+    """
+
+    def _completed(self, params: PyTree) -> PyTree:
+        default = arguments.default_params(self)
+        if jax.tree.structure(params) == jax.tree.structure(default):
+            return params
+        inner = super()._completed(params)
+        if jax.tree.structure(inner) != jax.tree.structure(default.env_params):
+            return params
+        return default.replace(env_params=inner)
+
+    def inner_params(self, params: PyTree) -> PyTree:
+        return params.env_params if isinstance(params, WrapperParams) else params

@@ -10,7 +10,7 @@ import jax
 from jax.sharding import NamedSharding
 
 from envcore import checks, random, spaces, trees
-from envcore.devices import AxisName, all_devices, axis_size, check_supported, first_row, spread, vary_alike
+from envcore.devices import AxisName, all_devices, axis_size, first_row, spread, vary_alike
 from envcore.engine import arguments
 from envcore.environment import Environment, Outcome
 from envcore.typing import PyTree
@@ -37,7 +37,6 @@ class Batched(Wrapper):
 
     Raises:
       ValueError: num_envs is not a positive integer.
-      EnvcoreError: there is an `axis_name`, and JAX is older than 0.8.0.
     """
 
     env: Environment
@@ -46,8 +45,6 @@ class Batched(Wrapper):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "num_envs", checks.positive_integer("num_envs", self.num_envs))
-        if self.axis_name is not None:
-            check_supported("Batched with an axis_name")
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
@@ -121,14 +118,12 @@ class Sharded(Batched):
     Raises:
       ValueError: num_envs is not a positive multiple of the number of devices.
       TypeError: sharding is not a `NamedSharding` that splits the first axis only.
-      EnvcoreError: JAX is older than 0.8.0.
     """
 
     axis_name: None = dataclasses.field(default=None, init=False, repr=False)  # `share` has those of the mesh
     sharding: NamedSharding | None = None
 
     def __post_init__(self) -> None:
-        check_supported("Sharded")
         super().__post_init__()
         sharding = all_devices() if self.sharding is None else self.sharding
         object.__setattr__(self, "sharding", sharding)

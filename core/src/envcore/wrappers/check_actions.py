@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 
 import jax
-import jax.core
 import numpy as np
 
 from envcore.environment import Outcome
@@ -18,38 +17,18 @@ from envcore.wrappers.base import Wrapper
 class CheckActions(Wrapper):
     """Checks the value of every action and raises where it is outside the action space, or nan. For debugging.
 
-    The environment itself never reads what a JAX array holds, because that would wait for the device. This does:
-
-    - Outside `jit`, `step` and `step_env` read the action first and raise `InvalidActionError`. Keep the wrapper
-      outermost for that.
-    - In a compiled program, under `vmap` and in a `scan`, nothing can be raised while it is traced. The action
-      goes through the host (`jax.pure_callback`), and the program fails at the first invalid one, with a
-      `jax.errors.JaxRuntimeError` or a `ValueError`, as JAX decides, that contains the message of the
-      `InvalidActionError`. Programs run asynchronously, so the error is raised at the latest where a result is waited
-      for, as by `jax.block_until_ready`. It does not say which step failed. A batch goes through the host as a whole.
-    - An action on which no computed result depends is not checked: XLA deletes what is not used.
+    The environment itself never reads what a JAX array holds, because that would wait for the device. This sends every
+    action through the host (`jax.pure_callback`), also in a compiled program, under `vmap` and in a `scan`. At the
+    first invalid action the program fails with a `jax.errors.JaxRuntimeError`, or a `ValueError`, as JAX decides, that
+    contains the message of an `InvalidActionError`. Programs run asynchronously, so the error comes at the latest where
+    you wait for a result, as by `jax.block_until_ready`. It does not say which step failed; of a batch it names the
+    first invalid action. An action on which no computed result depends is not checked: XLA deletes what is not used.
 
     It checks what reaches it: around `ClipAction` the action as given, inside it the clipped one.
-
-    Raises:
-      InvalidActionError: of `step` and `step_env` outside `jit`, an action is outside the action space; the message
-        names the first in a batch.
     """
 
     def advance(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
         return self.env.advance(state, self._passed(action, params), draws, params)
-
-    def _checked(self, key: jax.Array, state: PyTree, action: PyTree, params: PyTree) -> tuple[PyTree, ...]:
-        given = action
-        key, state, action, params = super()._checked(key, state, action, params)
-        inside = self._inside(given, params)
-        if not isinstance(inside, jax.core.Tracer):
-            self._raise_unless(inside, given)
-        return key, state, action, params
-
-    def _inside(self, action: PyTree, params: PyTree) -> jax.Array:
-        """Whether it is in the space: bool of the batch shape."""
-        return self.over_batch(self.single(self.env.action_space(params)).contains)(action)
 
     def _passed(self, action: PyTree, params: PyTree) -> PyTree:
         """The action, unchanged, after the host has checked it."""
@@ -64,7 +43,8 @@ class CheckActions(Wrapper):
             return jax.pure_callback(look, struct, inside, action, vmap_method="broadcast_all")
 
         passed.defjvp(lambda primals, tangents: (passed(*primals), tangents[1]))
-        return passed(self._inside(action, params), action)
+        inside = self.over_batch(self.single(self.env.action_space(params)).contains)(action)
+        return passed(inside, action)
 
     def _raise_unless(self, inside: jax.Array, action: PyTree) -> None:
         flags = np.asarray(inside)

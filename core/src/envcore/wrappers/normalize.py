@@ -19,13 +19,12 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
-from envcore import checks, spaces, trees
+from envcore import spaces, trees
 from envcore.devices import AxisName
 from envcore.environment import Environment, Outcome
 from envcore.errors import InvalidParamsError
 from envcore.typing import ArrayParam, PyTree
-from envcore.wrappers.base import WrapperState
-from envcore.wrappers.params import ParamsWrapper, WrapperParams
+from envcore.wrappers.base import ParamsWrapper, WrapperParams, WrapperState
 
 
 @struct.dataclass
@@ -73,19 +72,6 @@ class RunningStatistics:
         mean, var = (jnp.broadcast_to(each, values.shape) for each in (self.mean, self.var))
         return (values - mean) / jnp.sqrt(var + np.float32(epsilon))
 
-    def pooled(self) -> RunningStatistics:
-        """Joins the statistics of a batch into one set, whose fields have leading batch axes.
-
-        It turns what the copies of `Batched(NormalizeObservation(env), n)` have seen into what params take. What they
-        started from counts once for each of them.
-        """
-        axes = tuple(range(jnp.ndim(self.count)))
-        counts = jnp.reshape(self.count, jnp.shape(self.count) + (1,) * (jnp.ndim(self.mean) - len(axes)))
-        total = jnp.sum(self.count)
-        mean = jnp.sum(self.mean * counts, axes) / total
-        apart = self.mean - jnp.broadcast_to(mean, jnp.shape(self.mean))
-        return RunningStatistics(mean, jnp.sum((self.var + apart**2) * counts, axes) / total, total)
-
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
@@ -119,8 +105,7 @@ class NormalizeObservation(ParamsWrapper):
 
     `reset` starts from `params.observation_statistics`, by default empty ones; `step` returns the
     updated ones in `state.observation_statistics`. To continue with them, or to use them elsewhere, pass them on:
-    `env.reset(key, params.replace(observation_statistics=state.observation_statistics))`. Those of a batch of states,
-    with more axes, are first joined by `pooled()`.
+    `env.reset(key, params.replace(observation_statistics=state.observation_statistics))`.
 
     Attributes:
       epsilon: added to the variance.
@@ -128,8 +113,8 @@ class NormalizeObservation(ParamsWrapper):
         observations would not change.
 
     Raises:
-      ValueError: observations are not a `Box` of numbers (use `FlattenObservation` inside), epsilon is not a positive
-        number, or frozen is not a bool.
+      ValueError: observations are not a `Box` of numbers (use `FlattenObservation` inside), or epsilon is not a
+        positive number.
       InvalidParamsError: of `reset` and `step` where it is frozen, params without statistics.
     """
 
@@ -141,8 +126,7 @@ class NormalizeObservation(ParamsWrapper):
         space = self.env.observation_space(self.env.default_params)
         if not isinstance(space, spaces.Box):
             raise ValueError(f"NormalizeObservation needs a Box of observations, got {space!r}: flatten them first")
-        object.__setattr__(self, "epsilon", checks.positive_number("epsilon", self.epsilon))
-        object.__setattr__(self, "frozen", checks.flag("frozen", self.frozen))
+        _check_epsilon(self.epsilon)
 
     @property
     def default_params(self) -> NormalizeObservationParams:
@@ -225,7 +209,7 @@ class NormalizeReward(ParamsWrapper):
         change.
 
     Raises:
-      ValueError: gamma is not a number in [0, 1], epsilon not a positive one, or frozen not a bool.
+      ValueError: gamma is not a number in [0, 1], or epsilon not a positive one.
       InvalidParamsError: of `reset` and `step` where it is frozen, params without statistics.
     """
 
@@ -235,12 +219,9 @@ class NormalizeReward(ParamsWrapper):
     frozen: bool = False
 
     def __post_init__(self) -> None:
-        gamma = checks.finite_number("gamma", self.gamma)
-        if not 0 <= gamma <= 1:
-            raise ValueError(f"gamma must be in [0, 1], got {gamma!r}")
-        object.__setattr__(self, "gamma", gamma)
-        object.__setattr__(self, "epsilon", checks.positive_number("epsilon", self.epsilon))
-        object.__setattr__(self, "frozen", checks.flag("frozen", self.frozen))
+        if not 0 <= self.gamma <= 1:
+            raise ValueError(f"gamma must be in [0, 1], got {self.gamma!r}")
+        _check_epsilon(self.epsilon)
 
     @property
     def default_params(self) -> NormalizeRewardParams:
@@ -269,6 +250,11 @@ class NormalizeReward(ParamsWrapper):
         env_state = super().restart(key, done, state.env_state, params)
         discounted = trees.where(done, jnp.zeros_like(state.discounted_return), state.discounted_return)
         return NormalizeRewardState(env_state, discounted, state.reward_statistics)
+
+
+def _check_epsilon(epsilon: float) -> None:
+    if not np.float32(epsilon) > 0:
+        raise ValueError(f"epsilon must be a positive number, got {epsilon!r}")
 
 
 def _given(params: PyTree, name: str) -> PyTree:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -136,7 +135,6 @@ class PixelObservation(Wrapper):
       NoPictureError: the environment has no picture.
       EnvironmentDefinitionError: what its `render` returns is not a picture.
       InvalidArgumentError: size is not a pair of positive integers, or the picture cannot be made to fit into it.
-      ValueError: grayscale is not a bool.
     """
 
     env: Environment
@@ -144,8 +142,8 @@ class PixelObservation(Wrapper):
     grayscale: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "size", _checked_size(self.size))
-        object.__setattr__(self, "grayscale", checks.flag("grayscale", self.grayscale))
+        height, width = (checks.positive_integer("a side of size", side, InvalidArgumentError) for side in self.size)
+        object.__setattr__(self, "size", (height, width))
         fitting_height(self.env, self.size)
 
     def observation_space(self, params: PyTree) -> spaces.Space:
@@ -172,12 +170,3 @@ def _restacked(done: jax.Array, frames: PyTree, obs: PyTree) -> PyTree:
     return jax.tree.map(
         lambda old, new: jnp.concatenate([jnp.where(done, new[None], old[:-1]), new[None]]), frames, obs
     )
-
-
-def _checked_size(size: Any) -> tuple[int, int]:
-    try:
-        height, width = (checks.positive_integer("a side", side) for side in size)
-    except (TypeError, ValueError):
-        message = f"size must be a height and a width in pixels, for example (84, 84), got {size!r}."
-        raise InvalidArgumentError(message) from None
-    return height, width

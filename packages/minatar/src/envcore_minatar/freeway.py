@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random, spaces
 from envcore.environment import is_time_up, next_time
-from envcore.fusion import compute_once, recomputed
+from envcore.fusion import compute_once
 from envcore.typing import Int, IntParam
 from flax import struct
 from jax import lax
@@ -213,8 +213,7 @@ class Freeway(Game[FreewayState, Word]):
         return after, jnp.where(wins, 1.0, 0.0)
 
     def observe(self, state: FreewayState, params: MinAtarParams) -> jax.Array:
-        # Converting stored bools takes longest with an odd number of channels: 1.5 ns each.
-        return recomputed(expand_once(_expand, *compute_once(_visible, state)), state.time)
+        return expand_once(_expand, *compute_once(_visible, state))
 
     def paint(self, state: FreewayState, height: int) -> jax.Array:
         from envcore_minatar.render.lanes import paint_freeway

@@ -7,7 +7,7 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import checks, random, spaces
+from envcore import random, spaces
 from envcore.environment import Environment, EnvParams, EnvState
 from envcore.typing import Int, IntParam
 from flax import struct
@@ -95,12 +95,10 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         lake = self.lake
         if len({len(row) for row in lake}) != 1 or set("".join(lake)) - set("SFHG") or "S" not in "".join(lake):
             raise ValueError(f"desc must be rows of equal length of S, F, H and G with at least one S, got {lake!r}")
-        if not 0 <= checks.finite_number("success_rate", self.success_rate) <= 1:
+        if not 0 <= self.success_rate <= 1:
             raise ValueError(f"success_rate must be in [0, 1], got {self.success_rate!r}")
-        if not isinstance(self.reward_schedule, tuple | list) or len(self.reward_schedule) != 3:
-            raise ValueError(f"reward_schedule must be three numbers, got {self.reward_schedule!r}")
-        rewards = tuple(checks.finite_number("a reward of reward_schedule", reward) for reward in self.reward_schedule)
-        object.__setattr__(self, "reward_schedule", rewards)
+        if np.shape(self.reward_schedule) != (3,) or not np.isfinite(np.float32(self.reward_schedule)).all():
+            raise ValueError(f"reward_schedule must be three finite numbers, got {self.reward_schedule!r}")
 
     @property
     def lake(self) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ def chosen(env: str | Environment, params: Any, options: Mapping[str, Any]) -> t
         raise InvalidArgumentError(
             f"the option {sorted(options)[0]!r} is only for an environment's id: {env.name} is already made."
         )
-    return env, arguments.typed_params(env, arguments.with_updates(env, params))
+    return env, arguments.checked_params(env, arguments.with_updates(env, params))
 
 
 def single(env: str | Environment, params: Any, options: Mapping[str, Any], instead: str) -> tuple[Environment, Any]:

@@ -83,5 +83,5 @@ def test_xla_is_told(metadata):
     if jax.default_backend() != "cpu":
         pytest.skip("kernels are counted on CPU only")
     program = jax.jit(lambda x: one_kernel(jnp.sin, x) * 2).lower(X).compile().as_text() or ""
-    is_told = metadata != "without" and jax.__version_info__ >= kernels._KERNELS_SINCE
+    is_told = metadata != "without"
     assert ('xla_cpu_small_call="true"' in program) == is_told

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.wrappers import LogWrapper
-from envcore_adapters.gymnasium import GymnasiumEnv, GymnasiumFuncEnv, GymnasiumVectorEnv, kernels
+from envcore_adapters.gymnasium import GymnasiumEnv, GymnasiumFuncEnv, GymnasiumVectorEnv
 from envcore_adapters.gymnasium.program import Program
 from flax import struct
 from gymnasium.envs.functional_jax_env import FunctionalJaxEnv
@@ -23,7 +23,6 @@ from gymnasium.wrappers import RecordEpisodeStatistics
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(jax.__version_info__ < kernels._KERNELS_SINCE, reason="XLA cannot compile a program to a kernel")
 @pytest.mark.parametrize("env_id", ["CartPole-v1", "Breakout-MinAtar", "Pendulum-v1"])
 def test_a_call_is_one_kernel(env_id):
     """Reading, stepping and packing: XLA otherwise calls a function for each, and Breakout takes twice the time."""

@@ -9,8 +9,6 @@ import dataclasses
 import inspect
 from typing import Any
 
-from envcore.specs import is_hashable
-
 from envcore_baselines import settings
 from envcore_baselines.errors import ConfigError
 
@@ -62,8 +60,10 @@ def check_learner(learner: Any) -> None:
         value = getattr(learner, each)
         if type(value) is not int or value < 1:
             raise ConfigError(f"the algorithm {name} must have a positive int as its {each}, got {value!r}.")
-    if not is_hashable(learner):
-        raise ConfigError(f"the algorithm {name} must be hashable: jit compiles a program for each one.")
+    try:
+        hash(learner)
+    except TypeError as error:
+        raise ConfigError(f"the algorithm {name} must be hashable: jit compiles a program for each one.") from error
 
 
 def check_update(learner: Any) -> None:

@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.devices import IS_SUPPORTED
 from envcore.engine.arguments import may_be_infinite
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
@@ -139,7 +138,7 @@ def test_wrappers_that_do_what_is_done_here_are_refused() -> None:
 @pytest.mark.slow
 def test_masks_pass_through_wrappers() -> None:
     env = FromTheirs.make(TheirWalk)
-    for batch in (LogWrapper(Batched(env, 4)), *([Sharded(env, 4)] if IS_SUPPORTED else [])):
+    for batch in (LogWrapper(Batched(env, 4)), Sharded(env, 4)):
         key = jax.random.key(0)
         _, state = batch.reset(key)
         assert batch.action_mask(state, batch.default_params).tolist() == [[False, True]] * 4

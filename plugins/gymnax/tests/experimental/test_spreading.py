@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.devices import IS_SUPPORTED
 from envcore_gymnax.experimental import RolloutWrapper
 
 KEY = jax.random.key(0)
@@ -30,7 +29,6 @@ def test_pmap_over_two_devices() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not IS_SUPPORTED, reason="needs JAX 0.8")
 def test_rollouts_are_spread_over_devices() -> None:
     manager = RolloutWrapper(env=ENV, num_env_steps=40)
     keys = jax.random.split(KEY, 6)
@@ -44,7 +42,6 @@ def test_rollouts_are_spread_over_devices() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not IS_SUPPORTED, reason="needs JAX 0.8")
 @pytest.mark.parametrize(("members", "num_keys", "split"), [(4, 3, (2, 3)), (3, 4, (3, 2)), (3, 3, (3, 3))])
 def test_a_population_is_spread_over_devices(members: int, num_keys: int, split: tuple[int, int]) -> None:
     manager = RolloutWrapper(push, env=ENV, num_env_steps=5)

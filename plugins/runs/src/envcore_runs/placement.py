@@ -29,7 +29,6 @@ def sharding(option: str, count: int, devices: int | None = None) -> NamedShardi
     """
     import jax
     import numpy as np
-    from envcore.devices import IS_SUPPORTED
     from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
     here = jax.local_device_count()
@@ -41,7 +40,7 @@ def sharding(option: str, count: int, devices: int | None = None) -> NamedShardi
         )
     each, of_processes = count // jax.process_count(), processes.devices_of_processes()
     most = devices or min(map(len, of_processes))  # all processes must come to the same mesh
-    num = max(num for num in range(1, most + 1) if each % num == 0) if IS_SUPPORTED else 1
+    num = max(num for num in range(1, most + 1) if each % num == 0)
     chosen = [device for found in of_processes for device in found[:num]]
     return NamedSharding(Mesh(np.array(chosen), (AXIS,)), PartitionSpec(AXIS))
 

@@ -18,16 +18,8 @@ def numerics(
 ) -> Generator[None]:
     """JAX's defaults except for what is named, whatever the process has set."""
     with (
-        _enable_x64(x64),
+        jax.enable_x64(x64),
         jax.numpy_dtype_promotion(dtype_promotion),
         jax.numpy_rank_promotion(rank_promotion),
     ):
         yield
-
-
-def _enable_x64(enabled: bool) -> contextlib.AbstractContextManager[object]:
-    if hasattr(jax, "enable_x64"):
-        return jax.enable_x64(enabled)
-    from jax.experimental import enable_x64  # pyright: ignore[reportAttributeAccessIssue], its place in older JAX
-
-    return enable_x64(enabled)

@@ -11,7 +11,6 @@ from envcore.fusion import compute_once
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-_KERNELS_SINCE = (0, 7, 2)  # in older releases, XLA also spreads what is inside of a kernel: the process crashes
 _LARGE_REDUCTION = 1000  # elements; XLA leaves a reduction of several thousand to a library
 
 _PLAIN_ARITHMETIC = """
@@ -31,11 +30,11 @@ def one_kernel(fun: Callable[[*Ts], T], *args: *Ts) -> T:
     CartPoles. In a loop inside a program it gains nothing.
 
     XLA cannot compile calls of other code, such as callbacks, matrix products or large sums, into a kernel. Where `fun`
-    has anything else than plain arithmetic, and before JAX 0.7.2, this is `compute_once`.
+    has anything else than plain arithmetic, this is `compute_once`.
     """
     traced_once = jax.jit(fun)
     is_plain = _primitives(jax.make_jaxpr(traced_once)(*args).jaxpr) <= set(_PLAIN_ARITHMETIC.split())
-    return compute_once(traced_once, *args, as_kernel=is_plain and jax.__version_info__ >= _KERNELS_SINCE)
+    return compute_once(traced_once, *args, as_kernel=is_plain)
 
 
 def _primitives(jaxpr: Any) -> set[str]:

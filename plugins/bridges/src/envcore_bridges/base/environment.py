@@ -26,7 +26,7 @@ from envcore import random, spaces
 from envcore.engine import arguments
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, Outcome
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
-from envcore.nested_params import NestedParams
+from envcore.wrappers import NestedParams
 
 from envcore_bridges.base.loading import check_arguments, errors_of_options, loaded, types_in
 from envcore_bridges.base.numerics import default_numerics

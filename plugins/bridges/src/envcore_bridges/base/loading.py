@@ -10,7 +10,6 @@ from typing import Any
 import jax
 from envcore import forks
 from envcore.errors import EnvcoreError, InvalidArgumentError
-from envcore.specs import is_hashable
 from envcore.suggestions import nearest
 
 from envcore_bridges.base.numerics import default_numerics
@@ -25,7 +24,7 @@ def check_arguments(source: Any, options: Mapping[str, Any]) -> None:
             f"{type(source).__name__}: for an environment that exists already, pass `lambda: environment`."
         )
     for name, value in options.items():
-        if not is_hashable(value):
+        if isinstance(value, list | dict | set):
             raise InvalidArgumentError(f"the option {name!r} must be hashable, such as a tuple, got {value!r}.")
 
 

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import forks
-from envcore.devices import IS_SUPPORTED, spread
+from envcore.devices import spread
 from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
@@ -61,13 +61,13 @@ def _free_devices(rows: Any, *args: Any) -> NamedSharding | None:
 
     Returns:
       The split; None if it would be one device, or if something says where the program runs: an argument that is
-      placed, a program that contains it, JAX's default device; and before JAX 0.8.0.
+      placed, a program that contains it, JAX's default device.
     """
     leaves = jax.tree.leaves((rows, args))
     is_inside = any(isinstance(x, Tracer) for x in [*leaves, jnp.zeros(())])  # a constant of a traced program is traced
     is_placed = is_inside or any(getattr(x, "committed", False) for x in leaves)
     num, *_ = *(np.shape(leaves[0]) if leaves else ()), 0
-    if is_placed or not IS_SUPPORTED or _CONFIG.jax_default_device is not None or num == 0:
+    if is_placed or _CONFIG.jax_default_device is not None or num == 0:
         return None
     devices = jax.local_devices()
     devices = devices[: max(each for each in range(1, len(devices) + 1) if num % each == 0)]
