@@ -207,6 +207,7 @@ class Registry(Mapping[str, Registration]):
           UnknownEnvironmentError: the id is not installed and is not that of a module, or several distributions
             announce it.
           EnvironmentLoadError: the class cannot be imported, or is not one of environments.
+          EnvironmentDefinitionError: an option cannot be hashed, as a list cannot.
           InvalidArgumentError: an option is unknown or refused.
         """
         env = self.find(env_id).construct(options)  # looked up before JAX is imported
