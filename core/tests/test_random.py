@@ -587,3 +587,8 @@ def test_an_unknown_key_type_takes_32_bits(monkeypatch):
 def test_numpys_integers_are_seeds():
     for seed in (np.int32(5), np.uint32(2**32 - 1), np.int64(2**40), np.uint64(2**40)):
         np.testing.assert_array_equal(jax.random.key_data(key_of(seed)), jax.random.key_data(key_of(int(seed))))
+
+
+def test_the_counters_of_a_block_go_on_where_others_end():
+    high, low = random.counters((2, 2), np.uint32(3))
+    np.testing.assert_array_equal((high, low), (np.zeros((2, 2)), [[3, 4], [5, 6]]))

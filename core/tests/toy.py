@@ -196,9 +196,7 @@ class DeckStart(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Deck(Environment[DeckState, EnvParams]):
-    """Guess the cards of a shuffled deck one by one; a wrong guess ends the episode. Shuffling is expensive."""
-
-    expensive_reset: ClassVar[bool] = True
+    """Guess the cards of a shuffled deck one by one; a wrong guess ends the episode."""
 
     size: int = 6
 

@@ -110,7 +110,6 @@ class Environment(abc.ABC, Generic[StateT, ParamsT]):
 
     Class attributes for authors:
       differentiable: gradients of `step` with respect to state, action and params are finite and useful.
-      expensive_reset: `init_state` costs much more than a step; under `vmap` only finished environments reset.
       time_limit_terminates: the original calls its time limit a termination, not a truncation.
       action_names: what each action of a `Discrete` space does, a word each such as "left", "stay" or "fire", for
         people who watch and play; empty where only the number is known.
@@ -118,7 +117,6 @@ class Environment(abc.ABC, Generic[StateT, ParamsT]):
     """
 
     differentiable: ClassVar[bool] = False
-    expensive_reset: ClassVar[bool] = False
     time_limit_terminates: ClassVar[bool] = False
     action_names: ClassVar[tuple[str, ...]] = ()
     render_fps: ClassVar[float] = 10
@@ -267,13 +265,13 @@ class Environment(abc.ABC, Generic[StateT, ParamsT]):
         Raises:
           InvalidArgumentError, EnvcoreError: as for `reset`; for an action it is an `InvalidActionError`.
         """
-        return stepping.step(self, *self._checked(key, state, action, params))
+        return stepping.step(self, *arguments.checked(self, key, state, action, params))
 
     def step_env(
         self, key: jax.Array, state: StateT, action: PyTree, params: ParamsT | None = None
     ) -> tuple[PyTree, StateT, jax.Array, jax.Array, Info]:
         """Takes one step without auto-reset: `(obs, state, reward, terminated, info)`, as `step` but for the reset."""
-        return stepping.step_env(self, *self._checked(key, state, action, params))
+        return stepping.step_env(self, *arguments.checked(self, key, state, action, params))
 
     # What wrappers override.
 
@@ -284,9 +282,6 @@ class Environment(abc.ABC, Generic[StateT, ParamsT]):
     def restart(self, key: jax.Array, done: jax.Array, state: StateT, params: ParamsT) -> StateT:
         """A fresh state where `done`, else `state`. What has to survive an auto-reset is put back after `super()`."""
         return stepping.restart(self, key, done, state, params)
-
-    def _checked(self, key: jax.Array, state: PyTree, action: PyTree, params: PyTree) -> tuple[PyTree, ...]:
-        return arguments.checked(self, key, state, action, params)
 
     def _completed(self, params: PyTree) -> PyTree:
         """The params that a user gave, and in wrappers with params of their own, those that are missing."""

@@ -97,11 +97,6 @@ class PluginRecord:
     specs: tuple[Spec, ...] = ()
     error: str = ""
 
-    @property
-    def names(self) -> set[str]:
-        """The names by which `ENVCORE_DISABLE_PLUGINS` skips it."""
-        return {self.distribution, canonicalize_name(self.name)}
-
 
 def discover() -> tuple[PluginRecord, ...]:
     """Loads every installed plugin that is not disabled; returns a record of each, sorted by distribution.
@@ -109,7 +104,8 @@ def discover() -> tuple[PluginRecord, ...]:
     Raises:
       PluginError: a plugin is broken and `ENVCORE_STRICT_PLUGINS=1`.
     """
-    disabled, records = disabled_names(), list[PluginRecord]()
+    records = list[PluginRecord]()
+    disabled = {canonicalize_name(each.strip()) for each in os.environ.get("ENVCORE_DISABLE_PLUGINS", "").split(",")}
     for name, distribution in sorted(_installed().items()):
         if not _names_group(distribution):
             continue
@@ -118,7 +114,7 @@ def discover() -> tuple[PluginRecord, ...]:
             record = dataclasses.replace(record, version=distribution.version or "?")
             entry_point = _entry_point(distribution)
             record = dataclasses.replace(record, name=entry_point.name, module=entry_point.value)
-            if disabled & record.names:
+            if disabled & {name, canonicalize_name(entry_point.name)}:
                 error = "ENVCORE_DISABLE_PLUGINS names it"
                 record = dataclasses.replace(record, status="disabled", error=error)
             else:
@@ -130,12 +126,6 @@ def discover() -> tuple[PluginRecord, ...]:
                 raise PluginError(f"plugin {name} is broken: {record.error}") from error
         records.append(record)
     return tuple(records)
-
-
-def disabled_names() -> set[str]:
-    """The names in `ENVCORE_DISABLE_PLUGINS`, canonical."""
-    names = os.environ.get("ENVCORE_DISABLE_PLUGINS", "").split(",")
-    return {canonicalize_name(name.strip()) for name in names if name.strip()}
 
 
 def _installed() -> dict[str, Any]:

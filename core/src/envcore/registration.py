@@ -24,7 +24,7 @@ from envcore.errors import (
     PluginWarning,
     UnknownEnvironmentError,
 )
-from envcore.plugins import Announced, Catalogue, PluginRecord, Spec, disabled_names, discover
+from envcore.plugins import Announced, Catalogue, PluginRecord, Spec, discover
 from envcore.specs import ENTRY_POINT, EnvSpec, NamedSpec
 from envcore.suggestions import unknown_environment
 
@@ -120,15 +120,12 @@ class Registry(Mapping[str, Registration]):
         self._local: dict[str, Registration] = {}
         self._cached: tuple[dict[str, Registration], Catalogue[Registration]] | None = None
 
-    def __repr__(self) -> str:
-        return f"<envcore.registry: {len(self):,} environments, {len(self.plugins)} plugins>"
-
     @property
     def plugins(self) -> tuple[PluginRecord, ...]:
         """Every plugin found, also the broken and the disabled ones.
 
         Warns:
-          PluginWarning: at the first use, for each broken plugin and for a disabled name that no plugin has.
+          PluginWarning: at the first use, for each broken plugin.
 
         Raises:
           PluginError: a plugin is broken and `ENVCORE_STRICT_PLUGINS=1`, or a plugin uses the registry while it is
@@ -144,7 +141,7 @@ class Registry(Mapping[str, Registration]):
                 finally:
                     self._is_discovering = False
                 # Warned of only now, so that a filter that turns warnings into errors does not lose the discovery.
-                _warn_of_problems(self._plugins)
+                _warn_of_broken(self._plugins)
             return self._plugins
 
     def announced(self, kind: type[_Named]) -> Catalogue[Announced[_Named]]:
@@ -266,21 +263,16 @@ class Registry(Mapping[str, Registration]):
         return cached[1]
 
 
-def _warn_of_problems(plugins: tuple[PluginRecord, ...]) -> None:
-    unmatched, problems = disabled_names(), list[str]()
+def _warn_of_broken(plugins: tuple[PluginRecord, ...]) -> None:
     for plugin in plugins:
-        unmatched -= plugin.names
         if plugin.status == "broken":
-            title = f"plugin {plugin.distribution} {plugin.version}"
-            problems.append(
-                f"{title} is left out: {plugin.error.rstrip('.')}. Fix or uninstall it, or set "
-                f"ENVCORE_DISABLE_PLUGINS={plugin.distribution}. ENVCORE_STRICT_PLUGINS=1 shows the traceback."
+            warnings.warn(
+                f"plugin {plugin.distribution} {plugin.version} is left out: {plugin.error.rstrip('.')}. Fix or "
+                f"uninstall it, or set ENVCORE_DISABLE_PLUGINS={plugin.distribution}. ENVCORE_STRICT_PLUGINS=1 shows "
+                "the traceback.",
+                PluginWarning,
+                stacklevel=2,
             )
-    problems += [
-        f"ENVCORE_DISABLE_PLUGINS names {name!r}, but no such plugin is installed" for name in sorted(unmatched)
-    ]
-    for problem in problems:
-        warnings.warn(problem, PluginWarning, stacklevel=2)
 
 
 def _is_factory(value: object) -> bool:

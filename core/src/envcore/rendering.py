@@ -57,20 +57,14 @@ def picture_struct(env: Environment, state: PyTree, params: PyTree, height: obje
 @functools.lru_cache
 def fitting_height(env: Environment, size: tuple[int, int]) -> int:
     """The largest height at which the environment's picture fits into `size`, (height, width) in pixels."""
-    state = arguments.state_struct(env)
-
-    def rendered(height: int) -> tuple[int, int]:
-        picture = picture_struct(env, state, env.default_params, height)
-        return picture.shape[-3], picture.shape[-2]
-
-    width = rendered(size[0])[1]
-    start = min(size[0], size[0] * size[1] // width + 1)  # the width is rounded, so the next height may fit too
-    for height in range(start, 0, -1):
-        if (found := rendered(height))[0] <= size[0] and found[1] <= size[1]:
+    height = size[0]
+    while height > 0:
+        width = picture_struct(env, arguments.state_struct(env), env.default_params, height).shape[-2]
+        if width <= size[1]:
             return height
+        height = min(height - 1, height * size[1] // width + 1)  # the width is rounded
     raise InvalidArgumentError(
-        f"{env.name}'s picture does not fit into {size[0]} x {size[1]} pixels: at a height of {size[0]} its width is "
-        f"{width}; choose a larger size."
+        f"{env.name}'s picture does not fit into {size[0]} x {size[1]} pixels: choose a larger size."
     )
 
 

@@ -6,6 +6,7 @@ Imports nothing heavy, because packages without their extras import it to say wh
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -51,16 +52,14 @@ def how_to_install(requirement: str) -> str:
 
     Before the first release, it is one for a clone of the repository, if the distribution is ours.
     """
-    name, bracket, extra = requirement.partition("[")
-    suite = name.removeprefix("envcore-")
-    if not _IS_RELEASED and name == CORE:
-        suites = " ".join(f"./packages/{each}" for each in sorted(_SUITES))
-        return f"pip install ./core {suites} in a clone of envcore"
-    before, after = "pip install ", ""
-    if not _IS_RELEASED and suite != name:
-        requirement = f"./{'packages' if suite in _SUITES else 'plugins'}/{suite}{bracket}{extra}"
-        before, after = "pip install ./core ", " in a clone of envcore"
-    return before + (repr(requirement) if bracket else requirement) + after
+    name = requirement.partition("[")[0]
+    suite, rest = name.removeprefix("envcore-"), requirement.removeprefix("envcore-")
+    if _IS_RELEASED or (suite == name != CORE):
+        return f"pip install {shlex.quote(requirement)}"
+    folders = [f"packages/{each}" for each in sorted(_SUITES)]
+    if name != CORE:
+        folders = [f"{'packages' if suite in _SUITES else 'plugins'}/{rest}"]
+    return f"pip install ./core {' '.join(shlex.quote(f'./{each}') for each in folders)} in a clone of envcore"
 
 
 def unknown_environment(env_id: str, ids: Mapping[str, Any], plugins: Sequence[PluginRecord]) -> str:

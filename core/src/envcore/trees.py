@@ -151,10 +151,4 @@ def kind(dtype: DTypeLike) -> str:
 
 
 def _outline(tree: PyTree) -> str:
-    if tree is None:
-        return "None"
-    if isinstance(tree, dict):
-        return "{" + ", ".join(sorted(map(repr, tree))) + "}"
-    if jax.tree_util.all_leaves([tree]):
-        return "one array" if hasattr(tree, "dtype") else f"one {type(tree).__name__}"
-    return type(tree).__name__
+    return "one array" if hasattr(tree, "dtype") else type(tree).__name__

@@ -76,8 +76,8 @@ class TestRefused:
         ("params", "message"),
         [
             (SpringParams(), "must be CounterParams, got SpringParams"),
-            ({"bonus": 1.0}, "must be CounterParams, got {'bonus'}"),
-            (3, "must be CounterParams, got one int"),
+            ({"bonus": 1.0}, "must be CounterParams, got dict"),
+            (3, "must be CounterParams, got int"),
             (
                 CounterParams(bonus=np.zeros(2)),
                 r"\.bonus must have shape \(\), got \(2,\)\. To map over a batch, use jax\.vmap",
@@ -250,13 +250,6 @@ def test_defaults_keep_small_dtypes_and_device_arrays() -> None:
 
 class TestDefinitions:
     """The errors name the decorator that an author forgot."""
-
-    def test_an_environment_without_its_decorator(self) -> None:
-        class Undecorated(Counter):
-            size: int = 3
-
-        with pytest.raises(EnvironmentDefinitionError, match="Undecorated declares the field 'size', but is not decor"):
-            Undecorated().reset(KEY)
 
     def test_params_and_states_without_their_decorators(self) -> None:
         class Params(EnvParams):

@@ -4,8 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.spaces import NATURAL_NUMBERS, Box
-from envcore.spaces.box import symmetric_box
+from envcore.spaces import NATURAL_NUMBERS, Box, symmetric_box
 from scipy import stats
 
 KEYS = jax.random.split(jax.random.key(0), 4000)

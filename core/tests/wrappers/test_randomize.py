@@ -45,7 +45,7 @@ def draw_nothing(key: jax.Array, params: Any) -> Any:
     [
         RandomizeParams(Counter(), BONUS),
         RandomizeParams(Counter(), draw_bonus, each_episode=False),
-        RandomizeParams(Deck(), draw_nothing),  # whose reset is expensive
+        RandomizeParams(Deck(), draw_nothing),
         pytest.param(RandomizeParams(StickyAction(Spring()), {"stiffness": (1, 2.0)}), marks=pytest.mark.slow),
         pytest.param(LogWrapper(RandomizeParams(Counter(), BONUS)), marks=pytest.mark.slow),
         pytest.param(StickyAction(RandomizeParams(Counter(), BONUS)), marks=pytest.mark.slow),

@@ -13,7 +13,7 @@ from envcore_bsuite.bandit import SimpleBandit
 from envcore_bsuite.base import BsuiteEnvironment, share_left
 from envcore_bsuite.cartpole import CartPole
 from envcore_bsuite.cartpole_swingup import CartPoleSwingup
-from envcore_bsuite.catch import Catch, CatchParams
+from envcore_bsuite.catch import Catch
 from envcore_bsuite.deep_sea import DeepSea
 from envcore_bsuite.discounting_chain import DiscountingChain
 from envcore_bsuite.memory_chain import MemoryChain
@@ -55,11 +55,6 @@ def test_a_reset_begins_with_counters_at_zero(env: BsuiteEnvironment) -> None:
 @pytest.mark.parametrize("env", ENVS, ids=lambda env: env.name)
 def test_settings_are_options(env: BsuiteEnvironment) -> None:
     assert set(env.settings) <= {field.name for field in dataclasses.fields(env)}
-
-
-def test_bsuite_info_is_abstract() -> None:
-    with pytest.raises(NotImplementedError):
-        BsuiteEnvironment().counters(Catch().reset(KEY)[1], CatchParams())
 
 
 @pytest.mark.parametrize("env", ENVS, ids=lambda env: env.name)

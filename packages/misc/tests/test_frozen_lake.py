@@ -162,12 +162,12 @@ def test_a_lake_of_your_own_has_the_small_lakes_time_limit() -> None:
         ({"desc": ("SF", "F")}, "rows of equal length"),
         ({"desc": ("FF", "FG")}, "at least one S"),
         ({"success_rate": 1.5}, r"success_rate must be in \[0, 1\]"),
-        ({"success_rate": float("nan")}, "success_rate must be a finite"),
-        ({"reward_schedule": 5}, "reward_schedule must be three numbers, got 5"),
-        ({"reward_schedule": (1, 0)}, r"reward_schedule must be three numbers, got \(1, 0\)"),
-        ({"reward_schedule": (1e300, 0, 0)}, "a reward of reward_schedule must be a finite"),
-        ({"reward_schedule": (0, float("nan"), 0)}, "a reward of reward_schedule must be a finite"),
-        ({"reward_schedule": (0, 0, float("inf"))}, "a reward of reward_schedule must be a finite"),
+        ({"success_rate": float("nan")}, r"success_rate must be in \[0, 1\], got nan"),
+        ({"reward_schedule": 5}, "reward_schedule must be three finite numbers, got 5"),
+        ({"reward_schedule": (1, 0)}, r"reward_schedule must be three finite numbers, got \(1, 0\)"),
+        ({"reward_schedule": (1e300, 0, 0)}, "reward_schedule must be three finite numbers, got"),
+        ({"reward_schedule": (0, float("nan"), 0)}, "reward_schedule must be three finite numbers, got"),
+        ({"reward_schedule": (0, 0, float("inf"))}, "reward_schedule must be three finite numbers, got"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:

@@ -198,6 +198,8 @@ def test_rules_that_do_not_apply_say_why() -> None:
 def test_collecting_cases_runs_nothing() -> None:
     class Untouchable(toy.Counter):
         def __getattribute__(self, name: str) -> Any:
+            if name == "__class__":  # which isinstance reads
+                return Untouchable
             raise AssertionError(name)
 
     assert len(cases(object.__new__(Untouchable))) == len(RULES)

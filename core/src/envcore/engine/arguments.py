@@ -87,7 +87,6 @@ def _default_params(env: Env) -> PyTree:
         x = x if isinstance(x, jax.Array) else np.asarray(x)
         return jax.ShapeDtypeStruct(x.shape, trees.NARROW.get(x.dtype.name, x.dtype))
 
-    _check_fields(env)
     params: PyTree = env.default_params
     if callable(params):
         raise EnvironmentDefinitionError(f"{env.name}.default_params must be a property that returns params.")
@@ -181,18 +180,6 @@ def _check_values(env: Env, params: PyTree, defaults: PyTree) -> None:
     env.check_params(params)
 
 
-def _check_fields(env: Env) -> None:
-    """A class without its decorator would silently have no fields of its own."""
-    fields = {field.name for field in dataclasses.fields(env)}
-    for cls in type(env).__mro__:
-        for name, annotation in vars(cls).get("__annotations__", {}).items():
-            if name not in fields and "ClassVar" not in str(annotation):
-                raise EnvironmentDefinitionError(
-                    f"{cls.__name__} declares the field {name!r}, but is not decorated with "
-                    "dataclasses.dataclass(frozen=True)."
-                )
-
-
 _LIMIT = "envcore_limit"
 
 
@@ -228,11 +215,8 @@ def may_be_infinite(params: PyTree, path: tuple[PyTree, ...], default: Any) -> b
 
 def check_finite(env_name: str, params: PyTree, defaults: PyTree) -> None:
     """Raises `InvalidParamsError` for a NaN, and for an infinite number in a param that may not be infinite."""
-    # Most params are finite: that is found out without their names, which take ten times as long.
-    if all(map(_is_finite, jax.tree.leaves(params))):
-        return
     for (path, leaf), default in zip(tree_leaves_with_path(params), jax.tree.leaves(defaults), strict=True):
-        if _is_finite(leaf):
+        if isinstance(leaf, jax.Array) or trees.is_finite(leaf):
             continue
         infinite_too = may_be_infinite(params, path, default)
         wrong = np.argwhere(np.isnan(leaf) if infinite_too else ~np.isfinite(leaf))
@@ -241,10 +225,6 @@ def check_finite(env_name: str, params: PyTree, defaults: PyTree) -> None:
             where = keystr(path) + (f"[{', '.join(map(str, place))}]" if place else "")
             must = "must not be NaN" if infinite_too else "must be finite"
             raise InvalidParamsError(f"{env_name}'s params{where} {must}, got {np.asarray(leaf)[place]}.")
-
-
-def _is_finite(leaf: Any) -> bool:
-    return isinstance(leaf, jax.Array) or trees.is_finite(leaf)
 
 
 def broken(env: Any, method: str, problem: str) -> EnvironmentDefinitionError:

@@ -6,6 +6,7 @@ whose `env_state` is the state of the wrapped environment, and a `ParamsWrapper`
 environment's params.
 """
 
+from envcore.wrappers.actions import CheckActions as CheckActions
 from envcore.wrappers.actions import ClipAction as ClipAction
 from envcore.wrappers.actions import RescaleAction as RescaleAction
 from envcore.wrappers.actions import StickyAction as StickyAction
@@ -16,7 +17,6 @@ from envcore.wrappers.base import WrapperParams as WrapperParams
 from envcore.wrappers.base import WrapperState as WrapperState
 from envcore.wrappers.batched import Batched as Batched
 from envcore.wrappers.batched import Sharded as Sharded
-from envcore.wrappers.check_actions import CheckActions as CheckActions
 from envcore.wrappers.episodes import LogWrapper as LogWrapper
 from envcore.wrappers.normalize import NormalizeObservation as NormalizeObservation
 from envcore.wrappers.normalize import NormalizeReward as NormalizeReward

@@ -14,7 +14,7 @@ import jax
 from flax import struct
 
 from envcore import spaces
-from envcore.devices import AxisName, axis_size, share_of
+from envcore.devices import axis_size, share_of
 from envcore.engine import arguments
 from envcore.environment import Environment, Outcome, computed
 from envcore.typing import PyTree
@@ -114,6 +114,8 @@ class Wrapper(Environment):
     name = computed(lambda self: self.env.name)
     unwrapped = computed(lambda self: self.env.unwrapped)
     batch_shape = computed(lambda self: self.env.batch_shape)
+    axis_name = computed(lambda self: getattr(self.env, "axis_name", None))
+    """The mapped axis over devices of a wrapped `Batched` that is a device's share; None on one device."""
 
     def check_params(self, params: PyTree) -> None:
         self.env.check_params(self.inner_params(params))
@@ -193,19 +195,10 @@ class Wrapper(Environment):
 
     def draw_batch(self, draw: Callable[[tuple[int, ...]], jax.Array]) -> jax.Array:
         """`draw(shape)` for the batch shape; on one of several devices, its rows of the draw for the whole batch."""
-        shape, axis_name = self.batch_shape, self.batch_axis()
+        shape, axis_name = self.batch_shape, self.axis_name
         if axis_name is None:
             return draw(shape)
         return share_of(draw((shape[0] * axis_size(axis_name), *shape[1:])), shape[0], axis_name)
-
-    def batch_axis(self) -> AxisName | None:
-        """The mapped axis over devices of a wrapped `Batched` that is a device's share; None on one device."""
-        env: Any = self.env
-        while isinstance(env, Wrapper):
-            env, name = env.env, getattr(env, "axis_name", None)
-            if name is not None:
-                return name
-        return None
 
     def batch_space(self, space: spaces.Space) -> spaces.Space:
         """The space of a value for every environment of a wrapped batch."""

@@ -121,11 +121,11 @@ class Sharded(Batched):
     """
 
     axis_name: None = dataclasses.field(default=None, init=False, repr=False)  # `share` has those of the mesh
-    sharding: NamedSharding | None = None
+    sharding: NamedSharding = None  # pyright: ignore[reportAssignmentType], until __post_init__
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        sharding = all_devices() if self.sharding is None else self.sharding
+        sharding = self.sharding or all_devices()
         object.__setattr__(self, "sharding", sharding)
         if not isinstance(sharding, NamedSharding) or len(sharding.spec) != 1 or sharding.spec[0] is None:
             raise TypeError(
@@ -140,7 +140,7 @@ class Sharded(Batched):
     @property
     def num_devices(self) -> int:
         """Over how many devices the copies are spread."""
-        return math.prod(self._sharding.mesh.shape[name] for name in self._axis_names)
+        return math.prod(self.sharding.mesh.shape[name] for name in self._axis_names)
 
     @property
     def share(self) -> Batched:
@@ -148,32 +148,27 @@ class Sharded(Batched):
         return Batched(self.env, self.num_envs // self.num_devices, self._axis_names)
 
     def draw_start(self, key: jax.Array, params: PyTree) -> PyTree:
-        return spread(self.share.draw_start, self._sharding, (False, False))(key, params)
+        return spread(self.share.draw_start, self.sharding, (False, False))(key, params)
 
     def init_state(self, draws: PyTree, params: PyTree, /) -> PyTree:
-        return spread(self.share.init_state, self._sharding, (True, False))(draws, params)
+        return spread(self.share.init_state, self.sharding, (True, False))(draws, params)
 
     def draw(self, key: jax.Array, params: PyTree) -> PyTree:
-        return spread(self.share.draw, self._sharding, (False, False))(key, params)
+        return spread(self.share.draw, self.sharding, (False, False))(key, params)
 
     def advance(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
-        return spread(self.share.advance, self._sharding, (True, True, True, False))(state, action, draws, params)
+        return spread(self.share.advance, self.sharding, (True, True, True, False))(state, action, draws, params)
 
     def restart(self, key: jax.Array, done: jax.Array, state: PyTree, params: PyTree) -> PyTree:
-        return spread(self.share.restart, self._sharding, (False, True, True, False))(key, done, state, params)
+        return spread(self.share.restart, self.sharding, (False, True, True, False))(key, done, state, params)
 
     def observe(self, state: PyTree, params: PyTree) -> PyTree:
-        return spread(self.share.observe, self._sharding, (True, False))(state, params)
+        return spread(self.share.observe, self.sharding, (True, False))(state, params)
 
     def action_mask(self, state: PyTree, params: PyTree) -> PyTree:
-        return spread(self.share.action_mask, self._sharding, (True, False))(state, params)
-
-    @property
-    def _sharding(self) -> NamedSharding:
-        assert self.sharding is not None
-        return self.sharding
+        return spread(self.share.action_mask, self.sharding, (True, False))(state, params)
 
     @property
     def _axis_names(self) -> tuple[str, ...]:
-        names: AxisName = self._sharding.spec[0]
+        names: AxisName = self.sharding.spec[0]
         return (names,) if isinstance(names, str) else tuple(names)

@@ -13,6 +13,7 @@ updates them there, through every auto-reset. With `frozen=True` they do not cha
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -140,31 +141,26 @@ class NormalizeObservation(ParamsWrapper):
         return spaces.Box(-np.inf, np.inf, super().observation_space(params).shape)
 
     def init_state(self, draws: PyTree, params: NormalizeObservationParams, /) -> NormalizeObservationState:
-        env_state = super().init_state(draws, params)
-        everywhere = jnp.ones(self.batch_shape, jnp.bool_)
-        return self._observed(env_state, params.observation_statistics, everywhere, params)
+        return self._observed(super().init_state(draws, params), params.observation_statistics, params)
 
     def advance(self, state: NormalizeObservationState, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
         outcome = super().advance(state.env_state, action, draws, params)
-        everywhere = jnp.ones(self.batch_shape, jnp.bool_)
-        return outcome._replace(state=self._observed(outcome.state, state.observation_statistics, everywhere, params))
+        return outcome._replace(state=self._observed(outcome.state, state.observation_statistics, params))
 
     def restart(
         self, key: jax.Array, done: jax.Array, state: NormalizeObservationState, params: PyTree
     ) -> NormalizeObservationState:
         env_state = super().restart(key, done, state.env_state, params)
-        return self._observed(env_state, state.observation_statistics, done, params)
+        return self._observed(env_state, state.observation_statistics, params, done)
 
     def observe(self, state: NormalizeObservationState, params: PyTree) -> jax.Array:
         return state.observation_statistics.normalized(super().observe(state, params), self.epsilon)
 
     def _observed(
-        self, env_state: PyTree, statistics: RunningStatistics, included: jax.Array, params: PyTree
+        self, env_state: PyTree, statistics: RunningStatistics, params: PyTree, included: jax.Array | None = None
     ) -> NormalizeObservationState:
-        if not self.frozen:
-            obs = self.env.observe(env_state, self.inner_params(params))
-            statistics = statistics.update(obs, included, self.batch_axis())
-        return NormalizeObservationState(env_state, trees.narrow(statistics))
+        obs = self.env.observe(env_state, self.inner_params(params))
+        return NormalizeObservationState(env_state, trees.narrow(_updated(self, statistics, obs, included)))
 
 
 @jax.tree_util.register_dataclass
@@ -237,10 +233,7 @@ class NormalizeReward(ParamsWrapper):
     def advance(self, state: NormalizeRewardState, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
         outcome = super().advance(state.env_state, action, draws, params)
         discounted = state.discounted_return * np.float32(self.gamma) + outcome.reward
-        statistics = state.reward_statistics
-        if not self.frozen:
-            everywhere = jnp.ones(self.batch_shape, jnp.bool_)
-            statistics = statistics.update(discounted, everywhere, self.batch_axis())
+        statistics = _updated(self, state.reward_statistics, discounted)
         reward = outcome.reward / jnp.sqrt(statistics.var + np.float32(self.epsilon))
         return outcome._replace(state=NormalizeRewardState(outcome.state, discounted, statistics), reward=reward)
 
@@ -250,6 +243,14 @@ class NormalizeReward(ParamsWrapper):
         env_state = super().restart(key, done, state.env_state, params)
         discounted = trees.where(done, jnp.zeros_like(state.discounted_return), state.discounted_return)
         return NormalizeRewardState(env_state, discounted, state.reward_statistics)
+
+
+def _updated(wrapper: Any, statistics: RunningStatistics, values: PyTree, included: Any = None) -> RunningStatistics:
+    """The statistics with the values of all environments, or of those that are included."""
+    if wrapper.frozen:
+        return statistics
+    everywhere = jnp.ones(wrapper.batch_shape, jnp.bool_)
+    return statistics.update(values, everywhere if included is None else included, wrapper.axis_name)
 
 
 def _check_epsilon(epsilon: float) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -34,21 +34,10 @@ class UniformParams:
 
     def __call__(self, key: jax.Array, params: PyTree) -> PyTree:
         """The params with those of the ranges drawn by `key`."""
-        shapes = [jnp.shape(getattr(params, name)) for name, _, _ in self.ranges]
-        ends = np.cumsum([math.prod(shape) for shape in shapes])
-        parts = jnp.split(random.uniform(key, (int(ends[-1]),)), ends[:-1])  # one block costs least
-        drawn = {
-            name: _scaled(part.reshape(shape), getattr(params, name), low, high)
-            for (name, low, high), part, shape in zip(self.ranges, parts, shapes, strict=True)
-        }
-        return params.replace(**drawn)
-
-    def ends(self, params: PyTree) -> Iterator[PyTree]:
-        """The params at the lowest and at the highest values of all ranges."""
-        for end in (1, 2):
-            yield params.replace(
-                **{row[0]: np.full(np.shape(getattr(params, row[0])), row[end]) for row in self.ranges}
-            )
+        values = [getattr(params, name) for name, _, _ in self.ranges]
+        units = random.units(key, *map(jnp.shape, values))  # one block costs least
+        rows = zip(self.ranges, units, values, strict=True)
+        return params.replace(**{name: _scaled(unit, value, low, high) for (name, low, high), unit, value in rows})
 
 
 class RandomizedStart(NamedTuple):
@@ -84,13 +73,13 @@ class RandomizeParams(Wrapper):
     Attributes:
       env: the environment.
       draw_params: `(key, params) -> params`, where params are those given to `reset` or `step`; a pure function for
-        `jit` and `vmap`, whose values are not checked. Or the lowest and the highest value of some params by name, of
-        which it makes `UniformParams`.
+        `jit` and `vmap`. Or the lowest and the highest value of some params by name, of which it makes
+        `UniformParams`. What a function draws is not checked.
       each_episode: if False, params are drawn by `reset` alone, and stay the same after an auto-reset.
 
     Raises:
-      InvalidParamsError: a range is malformed or has invalid ends, or the environment has no such param; while tracing,
-        the function returns other types than those of the params.
+      InvalidParamsError: a range is malformed or has invalid ends, or the environment has no such param;
+        while tracing, the function returns other types than those of the params.
       TypeError: `draw_params` is neither a function nor a mapping.
       ValueError: the environment is a batch, which has one set of params: put `Batched` around this wrapper.
     """
@@ -108,15 +97,12 @@ class RandomizeParams(Wrapper):
             raise TypeError(f"draw_params must be a function or ranges by name, got {self.draw_params!r}")
         self.check_params(arguments.default_params(self.env))
 
-    def __repr__(self) -> str:  # a function's own shows its address
-        draw = getattr(self.draw_params, "__qualname__", self.draw_params)
-        return f"RandomizeParams(env={self.env!r}, draw_params={draw}, each_episode={self.each_episode})"
-
     def check_params(self, params: PyTree) -> None:
+        """Checks them, and with them both ends of all ranges."""
         super().check_params(params)
-        if isinstance(self.draw_params, UniformParams):
-            for end in self.draw_params.ends(params):
-                arguments.checked_params(self.env, end)
+        for end in (1, 2) if isinstance(self.draw_params, UniformParams) else ():
+            ends = {row[0]: np.full(np.shape(getattr(params, row[0])), row[end]) for row in self.draw_params.ranges}
+            arguments.checked_params(self.env, params.replace(**ends))
 
     def may_truncate(self, params: PyTree) -> bool:
         return True  # a limit may be drawn
@@ -180,6 +166,6 @@ def _checked_ranges(env: Any, ranges: Mapping[str, Any]) -> tuple[tuple[str, flo
 
 def _is_range(ends: Any, kind: str) -> bool:
     numbers = {"integer": (int, np.integer), "float": (int, float, np.integer, np.floating)}.get(kind, ())
-    if len(ends) != 2 or not all(isinstance(end, numbers) for end in ends):
+    if np.shape(ends) != (2,) or not all(isinstance(end, numbers) for end in ends):
         return False
     return ends[0] <= ends[1] and ends[1] - ends[0] < (_MOST_INTEGERS if kind == "integer" else math.inf)

@@ -97,8 +97,9 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
             raise ValueError(f"desc must be rows of equal length of S, F, H and G with at least one S, got {lake!r}")
         if not 0 <= self.success_rate <= 1:
             raise ValueError(f"success_rate must be in [0, 1], got {self.success_rate!r}")
-        if np.shape(self.reward_schedule) != (3,) or not np.isfinite(np.float32(self.reward_schedule)).all():
+        if np.shape(self.reward_schedule) != (3,) or not np.abs(self.reward_schedule).max() < 2.0**127:
             raise ValueError(f"reward_schedule must be three finite numbers, got {self.reward_schedule!r}")
+        object.__setattr__(self, "reward_schedule", tuple(map(float, self.reward_schedule)))
 
     @property
     def lake(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from envcore import threefry
+from envcore import random
 from envcore.errors import InvalidArgumentError
 from envcore.typing import PyTree
 from jax.core import Tracer
@@ -28,7 +28,7 @@ _RULES = {**rules.RULES, **reductions.RULES, **indexing.RULES, **products.RULES}
 _MOST_ITERATIONS = 1_000
 ROW = "row_of_a_batch"
 """The name of a jitted function that is applied to a batch of one row, that of the environment."""
-_THREEFRY = inspect.unwrap(threefry.threefry).__name__
+_THREEFRY = inspect.unwrap(random.threefry).__name__
 _CALLS = {
     "checkpoint": "jaxpr",
     "closed_call": "call_jaxpr",
@@ -146,12 +146,12 @@ def _own_counters(graph: Graph, key: np.ndarray, *counters: np.ndarray) -> list[
     if not num_rows or key.ndim != 1 or [x.shape[:1] for x in counters] != [(num_rows,)] * 2:
         return [key, *counters]
     shape = counters[0].shape
-    _, block, _ = interpret_function(graph, lambda: threefry.counters(shape), (), [])
+    _, block, _ = interpret_function(graph, lambda: random.counters(shape), (), [])
     if any((graph.array(x) != y).any() for x, y in zip(counters, block, strict=True)):
         return [key, *counters]
 
     def of_row(number: jax.Array) -> Any:
-        return threefry.counters(shape[1:], number.astype(np.uint32) * np.uint32(math.prod(shape[1:])))
+        return random.counters(shape[1:], number.astype(np.uint32) * np.uint32(math.prod(shape[1:])))
 
     struct = jax.ShapeDtypeStruct((num_rows,), np.int32)
     return [key, *interpret_function(graph, jax.vmap(of_row), (struct,), [np.array(graph.rows)])[1]]

@@ -32,7 +32,7 @@ def test_bounds_are_kept_as_they_are_given():
     assert spaces.Box(jnp.zeros(2), 1, (2,)).low.shape == (2,)
     assert spaces.Box(np.zeros((2, 3)), jnp.ones((2, 3)), (6,)).high == 1
     assert spaces.Box([0, 1], 2, (3, 2)).flat_space().shape == (6,)
-    with pytest.raises(ValueError, match=r"Box cannot use the bound \[0 1\] for shape \(3,\)"):
+    with pytest.raises(ValueError, match="could not be broadcast"):
         spaces.Box(np.array([0, 1]), 2, (3,))
 
 

@@ -67,7 +67,7 @@ def test_one_return_for_each_episode():
             lambda env: RolloutWrapper(env=env, env_params={"max_steps_in_episode": 2**31 - 1}),
             "CartPole-v1 has no time limit: pass num_env_steps",
         ),
-        (lambda env: RolloutWrapper(env=env, env_params={"gravityy": 1}), "CartPole-v1 has no param 'gravityy'"),
+        (lambda env: RolloutWrapper(env=env, env_params={"gravityy": 1}), "CartPoleParams has no param 'gravityy'"),
     ],
 )
 def test_invalid_arguments(make, message):

@@ -23,6 +23,7 @@ from typing import Any, ClassVar, Self
 import jax
 import jax.numpy as jnp
 from envcore import random, spaces
+from envcore.devices import vary_alike
 from envcore.engine import arguments
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, Outcome
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
@@ -30,6 +31,7 @@ from envcore.wrappers import NestedParams
 
 from envcore_bridges.base.loading import check_arguments, errors_of_options, loaded, types_in
 from envcore_bridges.base.numerics import default_numerics
+from envcore_bridges.base.resets import reset_finished
 from envcore_bridges.base.state import ForeignState, as_types, types_of
 from envcore_bridges.base.wrapping import layers
 
@@ -62,7 +64,8 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
       options: what `source` is called with: pairs of names and hashable values, sorted by name.
     """
 
-    expensive_reset = True
+    expensive_reset: ClassVar[bool] = True
+    """Whether the library's reset costs much more than a step; then under `vmap` only finished environments reset."""
 
     source: str | Callable[..., Any]
     options: tuple[tuple[str, Hashable], ...] = ()
@@ -201,6 +204,15 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         if own.shape:
             raise EnvironmentDefinitionError(f"{self.name}: info['truncated'] must have shape (), got {own.shape}.")
         return outcome._replace(truncated=outcome.truncated | own, info=info)
+
+    def restart(self, key: jax.Array, done: jax.Array, state: ForeignState, params: Any) -> ForeignState:
+        if not self.expensive_reset:
+            return super().restart(key, done, state, params)
+
+        def fresh(key: jax.Array, params: Any) -> ForeignState:
+            return jax.tree.map(jnp.asarray, arguments.new_state(self, key, params))
+
+        return reset_finished(done, fresh, vary_alike(state, done, key, params), key, params)
 
     def observe(self, state: ForeignState, params: Any) -> Any:
         return state.obs

@@ -8,21 +8,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import random
-from envcore.engine.stepping import reset_where
+from envcore import random, trees
+from envcore_bridges.base.resets import reset_finished
 from envcore_testing.compilation import quick_jit
-from toy import Deck
 
 State = dict[str, Any]
 
 
-def fresh(state: State, key: jax.Array, scale: jax.Array) -> State:
-    """A reset that draws, uses an argument, and carries something over from the finished episode."""
-    return {
-        "words": random.bits(key, (5,)),
-        "level": random.uniform(key) * scale,
-        "episodes": state["episodes"] + 1,
-    }
+def fresh(key: jax.Array, scale: jax.Array) -> State:
+    """A reset that draws and uses an argument."""
+    return {"words": random.bits(key, (5,)), "level": random.uniform(key) * scale, "episodes": jnp.int32(-1)}
+
+
+def reset_where(done: Any, state: State, key: Any, scale: Any, only_finished: bool) -> State:
+    if only_finished:
+        return reset_finished(done, fresh, state, key, scale)
+    return trees.where(done, fresh(key, scale), state)
 
 
 def states(shape: tuple[int, ...]) -> State:
@@ -43,7 +44,7 @@ def compiled(only_finished: bool, *axes: Any) -> Any:
     """`reset_where`, mapped over `axes` from the innermost to the outermost."""
 
     def reset(done: Any, state: Any, key: Any, scale: Any) -> Any:
-        return reset_where(done, fresh, state, key, scale, only_finished=only_finished)
+        return reset_where(done, state, key, scale, only_finished)
 
     return quick_jit(functools.reduce(jax.vmap, axes, reset))
 
@@ -63,7 +64,7 @@ EVERY = (0, 0, 0, None)
 @pytest.mark.parametrize("done", [True, False])
 def test_one_environment(done: bool) -> None:
     result = assert_both_ways_agree(jnp.array(done), states(()), keys(()), SCALE)
-    assert int(result["episodes"]) == done
+    assert int(result["episodes"]) == (-1 if done else 0)
 
 
 @pytest.mark.slow
@@ -73,7 +74,7 @@ def test_every_batch_size_and_share_of_finished_ones(size: int) -> None:
     state, key = states((size,)), keys((size,))
     for done in (draws < 0, draws < 2, draws < 0.1, draws < 0.5, np.arange(size) == size - 1):
         result = assert_both_ways_agree(jnp.array(done), state, key, SCALE, EVERY)
-        np.testing.assert_array_equal(result["episodes"], np.arange(size) + done)
+        np.testing.assert_array_equal(result["episodes"], np.where(done, -1, np.arange(size)))
         np.testing.assert_array_equal(result["level"] >= 0, done | (np.arange(size) == 0))
 
 
@@ -81,7 +82,7 @@ def test_every_batch_size_and_share_of_finished_ones(size: int) -> None:
 def test_nested_vmap(shape: tuple[int, int]) -> None:
     done = np.random.default_rng(1).random(shape) < 0.3
     result = assert_both_ways_agree(done, states(shape), keys(shape), SCALE, EVERY, EVERY)
-    np.testing.assert_array_equal(result["episodes"], np.arange(done.size).reshape(shape) + done)
+    np.testing.assert_array_equal(result["episodes"], np.where(done, -1, np.arange(done.size).reshape(shape)))
 
 
 @pytest.mark.parametrize(
@@ -121,11 +122,11 @@ def test_only_the_finished_are_computed_in_chunks(finished: int, computed: int) 
         sizes.append(np.size(x))
         return x
 
-    def counted(state: jax.Array) -> jax.Array:
-        return jax.pure_callback(count, jax.ShapeDtypeStruct((), jnp.float32), state, vmap_method="expand_dims") + 1
+    def counted(one: jax.Array) -> jax.Array:
+        return jax.pure_callback(count, jax.ShapeDtypeStruct((), jnp.float32), one, vmap_method="expand_dims")
 
-    reset = jax.jit(jax.vmap(lambda done, state: reset_where(done, counted, state, only_finished=True)))
-    result = reset(jnp.arange(100) < finished, jnp.zeros(100))
+    reset = jax.jit(jax.vmap(lambda done, state, one: reset_finished(done, counted, state, one)))
+    result = reset(jnp.arange(100) < finished, jnp.zeros(100), jnp.ones(100))
     assert float(result.sum()) == finished
     assert sum(sizes) == computed
 
@@ -136,8 +137,7 @@ def test_forward_mode_agrees() -> None:
 
     def level(scale: jax.Array, old: jax.Array, only_finished: bool) -> jax.Array:
         start = {**state, "level": old}
-        reset = functools.partial(reset_where, only_finished=only_finished)
-        return jax.vmap(lambda d, s, k: reset(d, fresh, s, k, scale))(done, start, key)["level"]
+        return jax.vmap(lambda d, s, k: reset_where(d, s, k, scale, only_finished))(done, start, key)["level"]
 
     tangents = (jnp.float32(1), jnp.ones(size))
     plain, finished = (
@@ -156,7 +156,7 @@ def test_reverse_mode(only_finished: bool) -> None:
     done, state, key = jnp.arange(size) % 3 == 0, states((size,)), keys((size,))
 
     def level(scale: jax.Array, old: jax.Array, done: Any, state: Any, key: Any) -> jax.Array:
-        return reset_where(done, fresh, {**state, "level": old}, key, scale, only_finished=only_finished)["level"]
+        return reset_where(done, {**state, "level": old}, key, scale, only_finished)["level"]
 
     rows = (state["level"], done, state, key)
     by_scale, by_level = quick_jit(jax.vmap(jax.grad(level, (0, 1)), (None, 0, 0, 0, 0)))(SCALE, *rows)
@@ -169,16 +169,3 @@ def test_reverse_mode(only_finished: bool) -> None:
 
     np.testing.assert_allclose(quick_jit(jax.grad(total))(SCALE), by_scale.sum(), rtol=1e-6)
     np.testing.assert_array_equal(quick_jit(jax.hessian(total))(SCALE), 0)
-
-
-@pytest.mark.parametrize("key", [jax.random.key, jax.random.PRNGKey])
-def test_an_expensive_auto_reset_deals_the_same_deck_as_reset(key: Any) -> None:
-    env = Deck()
-    batch = jax.random.split(key(0), 50)
-    _, state = quick_jit(jax.vmap(env.reset))(batch)
-    wrong = (state.cards[:, 0] + jnp.arange(50, dtype=jnp.int32) % 2) % env.size
-    _, after, _, done, _ = quick_jit(jax.vmap(env.step))(batch, state, wrong)
-    np.testing.assert_array_equal(done, np.arange(50) % 2 == 1)
-    _, dealt = quick_jit(jax.vmap(lambda key: env.reset(random.reset_key(key))))(batch)
-    np.testing.assert_array_equal(after.cards[1::2], dealt.cards[1::2])
-    np.testing.assert_array_equal(after.cards[::2], np.roll(state.cards, -1, axis=1)[::2])
