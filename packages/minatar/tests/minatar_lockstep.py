@@ -17,6 +17,7 @@ from envcore_testing.compilation import quick_jit
 from lockstep import Calls, ForcedDraws, Task, our_steps
 from minatar import Environment
 from minatar_rules import not_sticky
+from minatar_states import replaced
 
 Fields = dict[str, np.ndarray]
 
@@ -37,7 +38,7 @@ def by_name(start: Callable[[], Any], names: Sequence[str], computed: Sequence[s
             return jnp.asarray(fields[name]).astype(jnp.result_type(getattr(first, name)))
 
         given = {name: typed(name) for name in names if name not in computed}
-        return first.replace(**given, last_action=last_action)
+        return replaced(first, {**given, "last_action": last_action})
 
     def to_original(state: Any) -> dict[str, Any]:
         return {name: getattr(state, name) for name in names}

@@ -6,9 +6,16 @@ from typing import Any
 
 import numpy as np
 from envcore import painting
-from picture_checks import near, state_of
+from minatar_states import replaced
+from picture_checks import blank, near
 
 CELL = 24  # pixels
+
+
+def state_of(env: Any, **fields: Any) -> Any:
+    """A state with some fields set, the others 0."""
+    state = blank(env)
+    return replaced(state, {name: np.asarray(value, getattr(state, name).dtype) for name, value in fields.items()})
 
 
 def cells_with(env: Any, color: painting.Color, least: int = 12, **fields: Any) -> list[list[int]]:

@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 import minatar_lockstep as lockstep
 import numpy as np
-from envcore_minatar import slots
+from envcore_minatar import packing
 from envcore_minatar.game import NOTHING
-from envcore_minatar.packing import SIDE
+from envcore_minatar.packing import NUM_SLOTS, SIDE, Number
 from envcore_minatar.seaquest import (
     NO_ENEMIES,
     Bullet,
@@ -25,7 +25,6 @@ from envcore_minatar.seaquest import (
     split_bullets,
     split_divers,
 )
-from envcore_minatar.slots import NUM_SLOTS
 from jax import lax
 from lockstep import Calls, Task
 
@@ -76,7 +75,7 @@ def to_original(state: SeaquestState) -> dict[str, jax.Array]:
     """
     bullets, divers = split_bullets(state.f_bullets)[::-1], split_divers(state.divers)[::-1]
     alive, is_sub, right, x, row, move_timer, shot_timer, bullet, bullet_x = (
-        slots.to_values(field if isinstance(field, tuple) else (field,))[::-1] for field in state.enemies
+        packing.to_values(field if isinstance(field, tuple) else (field,))[::-1] for field in state.enemies
     )
     order = jnp.lexsort((right, bullet_x, row))
     return {
@@ -153,8 +152,8 @@ def _enemies_from(values: Mapping[str, jax.Array]) -> Enemies:
 
 
 def _like(none: Any, values: jax.Array) -> Any:
-    """The mask or number for a field of `Enemies`, from the values of all slots."""
-    return slots.from_values(values, len(none)) if isinstance(none, tuple) else slots.from_values(values, 1)[0]
+    """The mask or number for a field of `Enemies`, from the values of all packing."""
+    return from_values(values, len(none)) if isinstance(none, tuple) else from_values(values, 1)[0]
 
 
 def _stack(column: tuple[jax.Array, ...]) -> jax.Array:
@@ -189,3 +188,10 @@ def calls(original: Any, action: int, draws: SeaquestDraws) -> Calls:
     if original.d_spawn_timer == 0:
         found += [("rand", 0.25 if draws.diver_right else 0.75), ("randint", draws.diver_row + 1)]
     return found
+
+
+def from_values(values: jax.Array, width: int) -> Number:
+    """The number of `width` bits with these values, int32 or bool (32,)."""
+    places = np.arange(NUM_SLOTS, dtype=np.uint32)
+    bits = [lax.shift_right_logical(values.astype(jnp.uint32), np.uint32(i)) & np.uint32(1) for i in range(width)]
+    return tuple(lax.shift_left(bit, places).sum(dtype=jnp.uint32) for bit in bits)

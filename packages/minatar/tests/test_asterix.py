@@ -15,6 +15,7 @@ from envcore_minatar.asterix import Asterix, AsterixDraws, AsterixState
 from envcore_testing.compilation import quick_jit
 from lockstep import Calls
 from minatar_rules import DOWN, FIRE, LEFT, NOTHING, RIGHT, UP, check_step, rules
+from minatar_states import replaced
 
 ENV = Asterix(use_minimal_action_set=False)
 WITHOUT_RAMP = Asterix(use_minimal_action_set=False, difficulty_ramping=False)
@@ -114,7 +115,7 @@ NEAR = {"player_x": 5, "player_y": 5, "move_timer": 0}  # entities move in this 
 )  # fmt: skip
 def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
     third_of_seven = AsterixDraws(from_left=jnp.bool_(True), gold=jnp.bool_(True), choice=jnp.int32(2 * 840 // 7))
-    check_step(ENV, first().replace(**before), action, third_of_seven, after, reward, end)
+    check_step(ENV, replaced(first(), before), action, third_of_seven, after, reward, end)
 
 
 def test_every_recorded_step() -> None:
@@ -186,7 +187,7 @@ def test_free_slots_are_equally_likely() -> None:
     @quick_jit
     @jax.vmap
     def counts(entities: Any) -> Any:
-        state = first().replace(spawn_timer=0, entities=entities)
+        state = replaced(first(), {"spawn_timer": 0, "entities": entities})
 
         def filled_after(choice: Any) -> Any:
             draws = AsterixDraws(jnp.bool_(False), jnp.bool_(True), choice)

@@ -14,6 +14,7 @@ import pytest
 from envcore_minatar.breakout import Breakout
 from envcore_testing.compilation import quick_jit
 from minatar_rules import LEFT, NOTHING, RIGHT, check_step, rules
+from minatar_states import replaced
 
 ENV = Breakout(use_minimal_action_set=False)
 FROM_LEFT = jnp.bool_(False)
@@ -77,7 +78,7 @@ to = at
     ("after the end nothing moves", at(6, 5, UP_LEFT, terminal=True), LEFT, to(6, 5, UP_LEFT, pos=4), 0, True),
 )
 def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
-    state = ENV.init_state(FROM_LEFT, ENV.default_params).replace(**before)
+    state = replaced(ENV.init_state(FROM_LEFT, ENV.default_params), before)
     check_step(ENV, state, action, (), after, reward, end)
 
 
@@ -119,7 +120,7 @@ def test_last_brick_breaks_while_the_wall_refills_later() -> None:
     brick_map = np.zeros((10, 10), np.int8)
     brick_map[1, 4] = 1
     ball = {"ball_y": 2, "ball_x": 3, "ball_dir": 1, "pos": 0, "last_y": 3, "last_x": 2}
-    state = ENV.init_state(FROM_LEFT, ENV.default_params).replace(**ball, brick_map=brick_map)
+    state = replaced(ENV.init_state(FROM_LEFT, ENV.default_params), {**ball, "brick_map": brick_map})
     state = jax.tree.map(jnp.asarray, state)
     state, reward = ENV.play(state, jnp.int32(0), ())
     assert reward == 1

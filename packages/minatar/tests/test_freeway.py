@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 from envcore_minatar.freeway import Freeway, FreewayParams, FreewayState
 from envcore_minatar.game import UP
-from envcore_minatar.lanes import unpack_lanes
+from envcore_minatar.packing import unpack_lanes
 from envcore_testing.compilation import quick_jit
 from lockstep import Calls
 from minatar.environments import freeway as theirs
 from minatar_rules import DOWN, NOTHING, check_step, rules
+from minatar_states import replaced
 
 NUMBERS = ("pos", "move_timer", "terminate_timer", "terminal", "cars")
 TASK = lockstep.by_name(lambda: ENV.init_state(jnp.uint32(0), ENV.default_params), NUMBERS)
@@ -103,7 +104,7 @@ XS = 0x88888888  # of `lanes()`
 )
 def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
     draws = jnp.uint32(DRAWN)
-    state = ENV.init_state(draws, ENV.default_params).replace(**{"move_timer": 0, "cars": lanes(), **before})
+    state = replaced(ENV.init_state(draws, ENV.default_params), {"move_timer": 0, "cars": lanes(), **before})
     check_step(ENV, state, action, draws, after, reward, end)
 
 

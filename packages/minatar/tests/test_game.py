@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 from envcore.errors import InvalidParamsError
 from envcore_minatar import plugin
 from envcore_minatar.game import digits
-from envcore_minatar.views import View
 from envcore_testing import check_env
 from envcore_testing.compilation import quick_jit
 from minatar import Environment
@@ -97,62 +95,6 @@ def test_action_sets_mean_the_same(env_id: str) -> None:
         jax.tree.map(
             np.testing.assert_array_equal, minimal.step_env(KEY, state, number), full.step_env(KEY, state, action)
         )
-
-
-def fields_of(state: Any) -> list[str]:
-    """What can be read and replaced."""
-    views = [name for name, field in inspect.getmembers(type(state)) if isinstance(field, View) and field.fields_of]
-    return [*(field.name for field in dataclasses.fields(state)), *views]
-
-
-@pytest.mark.slow
-def test_what_is_read_can_be_replaced(env_id: str) -> None:
-    """In a batch, and under `vmap`: nothing changes, in the fields or in what is seen."""
-    env = make(env_id)
-    keys = jax.random.split(KEY, 4)
-    step = quick_jit(jax.vmap(lambda key, state: env.step(key, state, 1)[1]))
-    states = quick_jit(jax.vmap(env.reset))(keys)[1]
-    for _ in range(30):
-        states = step(keys, states)
-
-    def read(state: Any) -> dict[str, Any]:
-        of_free_slots = ("from_left", "gold")  # in Asterix: they mean nothing
-        return {name: getattr(state, name) for name in fields_of(state) if name not in of_free_slots}
-
-    def again(state: Any) -> Any:
-        return state.replace(**read(state))
-
-    for replaced in (again(states), quick_jit(jax.vmap(again))(states)):
-        assert jax.tree.map(jax.typeof, replaced) == jax.tree.map(jax.typeof, states)
-        jax.tree.map(np.testing.assert_array_equal, read(replaced), read(states))
-        seen = quick_jit(jax.vmap(lambda state: env.observe(state, env.default_params)))
-        np.testing.assert_array_equal(seen(replaced), seen(states))
-
-
-@pytest.mark.parametrize(
-    ("env_id", "update", "error", "message"),
-    [
-        ("Asterix-MinAtar", {"entities": np.full((8, 5), 7)}, ValueError, "`entities` must be"),
-        ("Asterix-MinAtar", {"entities": np.zeros((7, 5), int)}, ValueError, "`entities` must be"),
-        ("Asterix-MinAtar", {"shot_timer": 0}, TypeError, "`shot_timer` of AsterixState is computed from other fields"),
-        ("Breakout-MinAtar", {"brick_map": np.ones((10, 10))}, ValueError, "bricks in rows 1 to 3 only"),
-        ("Breakout-MinAtar", {"brick_map": np.full((10, 10), 2)}, ValueError, "zeros and ones"),
-        ("Freeway-MinAtar", {"terminate_timer": 2501}, ValueError, "`terminate_timer` must be from -1 to 2500"),
-        ("Freeway-MinAtar", {"cars": np.zeros((8, 4), int)}, ValueError, "`cars` must be"),
-        ("Seaquest-MinAtar", {"e_fish": []}, TypeError, "SeaquestState has no field `e_fish`, only time, terminal"),
-        ("SpaceInvaders-MinAtar", {"alien_map": np.zeros((10, 9))}, ValueError, "must have shape"),
-        (
-            "SpaceInvaders-MinAtar",
-            {"ramp_index": 1},
-            TypeError,
-            "is computed from other fields. Replace those: How often",
-        ),
-    ],
-)
-def test_what_cannot_be_replaced(env_id: str, update: Any, error: type[Exception], message: str) -> None:
-    _, state = make(env_id).reset(KEY)
-    with pytest.raises(error, match=message):
-        state.replace(**update)
 
 
 @pytest.mark.slow

@@ -10,17 +10,24 @@ from envcore import painting
 from envcore_minatar.asterix import Asterix
 from envcore_minatar.breakout import Breakout
 from envcore_minatar.freeway import Freeway
-from envcore_minatar.render.parts import DIM
+from envcore_minatar.render import DIM
 from envcore_minatar.seaquest import Seaquest
 from envcore_minatar.space_invaders import SpaceInvaders
+from minatar_pictures import state_of
 from picture_checks import CHECKS, Case
+
+
+class GameCase(Case):
+    def state(self, **fields: Any) -> Any:
+        return state_of(self.env, **self.start | fields)
+
 
 ENTITIES = np.array([[1, 1 + row, row, row % 2, row % 3 == 0] for row in range(1, 9)])
 CARS = np.array([[row, row, 0, (row % 5 + 1) * (-1) ** row] for row in range(1, 9)])
 ALIENS, OURS, THEIRS = (np.indices((10, 10))[0] == row for row in (2, 5, 6))
 
 CASES = [
-    Case(
+    GameCase(
         Breakout(),
         1.0,
         {"ball_y": 6, "ball_x": 3, "ball_dir": 1, "pos": 4, "last_y": 7, "last_x": 2, "brick_map": ALIENS},
@@ -31,7 +38,7 @@ CASES = [
         {},
         [painting.SHADE, painting.YELLOW, painting.BLUE, painting.INK, painting.STONE],
     ),
-    Case(
+    GameCase(
         SpaceInvaders(),
         1.0,
         {
@@ -45,7 +52,7 @@ CASES = [
         {},
         [painting.INK, painting.PAPER, painting.ORANGE, painting.YELLOW, painting.RED, DIM],
     ),
-    Case(
+    GameCase(
         Seaquest(),
         1.0,
         {"oxygen": 120, "sub_x": 5, "sub_y": 4, "diver_count": 2},
@@ -56,7 +63,7 @@ CASES = [
         {},
         [painting.BLUE, painting.YELLOW, painting.GREEN, painting.STONE, painting.SHADE],
     ),
-    Case(
+    GameCase(
         Asterix(),
         1.0,
         {
@@ -70,7 +77,7 @@ CASES = [
         {},
         [painting.SHADE, painting.PAPER, painting.ORANGE, painting.RED, painting.YELLOW, painting.INK, painting.STONE],
     ),
-    Case(
+    GameCase(
         Freeway(),
         1.0,
         {"pos": 9, "move_timer": 2, "cars": CARS},

@@ -6,8 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_minatar import slots
+from envcore_minatar import packing
 from envcore_testing.compilation import quick_jit
+from seaquest_original import from_values
 
 RNG = np.random.default_rng(0)
 VALUES, OTHERS = RNG.integers(0, 8, (2, 50, 32))
@@ -16,12 +17,12 @@ CHOSEN[:2] = [[False] * 32, [True] * 32]
 CHOSEN[2:34] = np.eye(32)
 
 
-def numbers(values: np.ndarray, width: int = 3) -> slots.Number:
-    return jax.vmap(lambda one: slots.from_values(one, width))(jnp.asarray(values, jnp.int32))
+def numbers(values: np.ndarray, width: int = 3) -> packing.Number:
+    return jax.vmap(lambda one: from_values(one, width))(jnp.asarray(values, jnp.int32))
 
 
-def values_of(number: slots.Number) -> np.ndarray:
-    return np.asarray(jax.vmap(slots.to_values)(number))
+def values_of(number: packing.Number) -> np.ndarray:
+    return np.asarray(jax.vmap(packing.to_values)(number))
 
 
 def masks(flags: np.ndarray) -> jax.Array:
@@ -42,23 +43,23 @@ def test_values_go_in_and_come_out() -> None:
 
 
 def test_all_or_none() -> None:
-    assert [int(slots.fill(flag)) for flag in (False, True)] == [0, 2**32 - 1]
+    assert [int(packing.fill(flag)) for flag in (False, True)] == [0, 2**32 - 1]
 
 
 @pytest.mark.parametrize("value", [0, 3, 7, 11, -1])
 def test_a_value_is_found_and_put(value: int) -> None:
-    check_mask(slots.equal(NUMBER, value), value % 8 == VALUES)
-    np.testing.assert_array_equal(values_of(slots.put(NUMBER, MASK, value)), np.where(CHOSEN, value % 8, VALUES))
+    check_mask(packing.equal(NUMBER, value), value % 8 == VALUES)
+    np.testing.assert_array_equal(values_of(packing.put(NUMBER, MASK, value)), np.where(CHOSEN, value % 8, VALUES))
 
 
 def test_selected_numbers() -> None:
-    found = slots.select(MASK, NUMBER, numbers(OTHERS))
+    found = packing.select(MASK, NUMBER, numbers(OTHERS))
     np.testing.assert_array_equal(values_of(found), np.where(CHOSEN, VALUES, OTHERS))
 
 
 def test_numbers_count_up_and_down_and_wrap_around() -> None:
-    np.testing.assert_array_equal(values_of(slots.increase(NUMBER, MASK)), (VALUES + CHOSEN) % 8)
-    np.testing.assert_array_equal(values_of(slots.decrease(NUMBER, MASK)), (VALUES - CHOSEN) % 8)
+    np.testing.assert_array_equal(values_of(packing.increase(NUMBER, MASK)), (VALUES + CHOSEN) % 8)
+    np.testing.assert_array_equal(values_of(packing.decrease(NUMBER, MASK)), (VALUES - CHOSEN) % 8)
 
 
 def test_first_and_last() -> None:
@@ -66,12 +67,12 @@ def test_first_and_last() -> None:
     for row, chosen in enumerate(CHOSEN):
         if chosen.any():
             first[row, chosen.argmax()] = last[row, 31 - chosen[::-1].argmax()] = True
-    check_mask(slots.first(MASK), first)
-    check_mask(slots.last(MASK), last)
+    check_mask(packing.first(MASK), first)
+    check_mask(packing.last(MASK), last)
 
 
 def test_objects_in_any_mask() -> None:
-    check_mask(slots.union([MASK, masks(OTHERS == 1), masks(OTHERS == 2)]), CHOSEN | (OTHERS == 1) | (OTHERS == 2))
+    check_mask(packing.union([MASK, masks(OTHERS == 1), masks(OTHERS == 2)]), CHOSEN | (OTHERS == 1) | (OTHERS == 2))
 
 
 @pytest.mark.parametrize("enters", [False, True])
@@ -80,9 +81,9 @@ def test_a_new_object_comes_first_and_the_others_keep_their_order(enters: bool) 
 
     @quick_jit
     @jax.vmap
-    def inserted(taken: jax.Array, number: slots.Number) -> tuple[jax.Array, slots.Number]:
-        changed = slots.places_that_change(taken, jnp.bool_(enters))
-        return slots.insert((taken, number), changed, jnp.uint32(new | 1))
+    def inserted(taken: jax.Array, number: packing.Number) -> tuple[jax.Array, packing.Number]:
+        changed = packing.places_that_change(taken, jnp.bool_(enters))
+        return packing.insert((taken, number), changed, jnp.uint32(new | 1))
 
     taken, found = inserted(MASK, NUMBER)
     for row in np.flatnonzero(~CHOSEN.all(1)):

@@ -15,6 +15,7 @@ import pytest
 from envcore_minatar.space_invaders import SpaceInvaders, SpaceInvadersState
 from minatar.environments.space_invaders import Env as Original
 from minatar_rules import FIRE, LEFT, NOTHING, RIGHT, UP, check_step, rules
+from minatar_states import replaced
 
 
 def first() -> SpaceInvadersState:
@@ -113,7 +114,7 @@ CALM = {"alien_map": board((0, 4), (0, 5)), "alien_move_timer": 5, "alien_shot_t
     ("after the end nothing moves", {"terminal": True}, LEFT, {"pos": 5, "alien_move_timer": 5}, 0, True),
 )  # fmt: skip
 def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
-    state = first().replace(**{**CALM, **before})
+    state = replaced(first(), {**CALM, **before})
     check_step(game(), state, action, (), after, reward, end)
 
 

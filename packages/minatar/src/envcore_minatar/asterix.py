@@ -11,39 +11,28 @@ import numpy as np
 from envcore import spaces
 from envcore.fusion import compute_once
 from envcore.typing import Bool, Int
+from flax import struct
 from jax import lax
+from jax.typing import ArrayLike
 
-from envcore_minatar import views
+from envcore_minatar import packing
 from envcore_minatar.game import DOWN, LEFT, NOTHING, PLACE, RIGHT, UP, Game, MinAtarParams, MinAtarState, digits, up_to
-from envcore_minatar.lanes import (
-    NUM_LANES,
-    ONES,
-    in_lane_of,
-    lane,
-    mask_of,
-    not_zero,
-    pack_lanes,
-    shown_in,
-    spread,
-    unpack_lanes,
-)
-from envcore_minatar.packing import SIDE, Halves, Word, bit, cells, expand_once, halves, has_bit, lookup, masked, number
-from envcore_minatar.views import View, check_known
+from envcore_minatar.packing import NUM_LANES, ONES, SIDE, Halves, Word
 
 _DX, _DY = (1, 0, 1, 2, 1, 1), (1, 1, 0, 1, 2, 1)  # by the action, plus one
 _CHOICES = 840  # the least common multiple of 1 to 8, so that any number of free slots divides it
 _FIRST_SPAWN_SPEED, _FIRST_MOVE_SPEED, _RAMP_INTERVAL = 10, 5, 100
 _ALL = np.uint32(2**NUM_LANES - 1)
 
-_ROW, _COLUMN, _CHANNEL = cells(4)
+_ROW, _COLUMN, _CHANNEL = packing.cells(4)
 _PLAYER, _ENEMY, _TRAIL, _GOLD = range(4)
-_CELLS = number(_ROW, _COLUMN, _CHANNEL)
+_CELLS = packing.cell_number(_ROW, _COLUMN, _CHANNEL)
 # A cell shows an entity or a trail if the lane of its row holds its column plus one.
-_ENEMIES, _TRAILS, _GOLDS = (np.where(i == _CHANNEL, in_lane_of(_ROW, 15), 0) for i in (_ENEMY, _TRAIL, _GOLD))
-_COLUMNS = shown_in(_ROW, _COLUMN)
+_ENEMIES, _TRAILS, _GOLDS = (np.where(i == _CHANNEL, packing.in_lane_of(_ROW, 15), 0) for i in (_ENEMY, _TRAIL, _GOLD))
+_COLUMNS = packing.shown_in(_ROW, _COLUMN)
 
 
-@views.dataclass
+@struct.dataclass
 class AsterixState(MinAtarState):
     """State of `Asterix`. Rows count from the top, columns from the left, from 0 to 9; slot i is row i + 1.
 
@@ -73,26 +62,26 @@ class AsterixState(MinAtarState):
     from_left: Word
     gold: Word
 
-    @View
+    @property
     def entities(self) -> jax.Array:
         """The slots, int32 (8, 5): filled, column, row, moves right, is gold; zeros where a slot is free."""
-        column = unpack_lanes(self.columns)
-        flags = [unpack_lanes(spread(mask)) for mask in (self.from_left, self.gold)]
+        column = packing.unpack_lanes(self.columns)
+        flags = [packing.unpack_lanes(packing.spread(mask)) for mask in (self.from_left, self.gold)]
         rows = jnp.broadcast_to(np.arange(1, NUM_LANES + 1, dtype=np.int32), column.shape)
         found = jnp.stack([jnp.ones_like(column), column - 1, rows, *flags], axis=-1)
         return jnp.where((column > 0)[..., None], found, 0)
 
-    @entities.inverse
-    def _words_of(self, entities: jax.Array | np.ndarray) -> dict[str, jax.Array]:
-        check_known(entities, _are_entities, "`entities` must be (8, 5): filled, column, row, moves right, is gold.")
-        filled, column, _, from_left, gold = jnp.moveaxis(jnp.asarray(entities).astype(jnp.uint32), -1, 0)
-        columns = pack_lanes(jnp.moveaxis(filled * (column + 1), -1, 0))
-        return {"columns": columns, "from_left": mask_of(from_left), "gold": mask_of(gold)}
-
-    @View
+    @property
     def shot_timer(self) -> jax.Array:
         """Always 0, as in the original, which does not use it; int32 ()."""
         return jnp.zeros_like(self.spawn_timer)
+
+
+def words_of(entities: ArrayLike) -> dict[str, jax.Array]:
+    """The fields that hold such `entities`."""
+    filled, column, _, from_left, gold = jnp.moveaxis(jnp.asarray(entities).astype(jnp.uint32), -1, 0)
+    columns = packing.pack_lanes(jnp.moveaxis(filled * (column + 1), -1, 0))
+    return {"columns": columns, "from_left": packing.mask_of(from_left), "gold": packing.mask_of(gold)}
 
 
 class AsterixDraws(NamedTuple):
@@ -196,10 +185,10 @@ class Asterix(Game[AsterixState, AsterixDraws]):
         return after, jnp.where(gathers, 1.0, 0.0)
 
     def observe(self, state: AsterixState, params: MinAtarParams) -> jax.Array:
-        return expand_once(_expand, *compute_once(_visible, state))
+        return packing.expand_once(_expand, *compute_once(_visible, state))
 
     def paint(self, state: AsterixState, height: int) -> jax.Array:
-        from envcore_minatar.render.lanes import paint_asterix
+        from envcore_minatar.render import paint_asterix
 
         timers = state.spawn_speed, state.spawn_timer, state.move_speed, state.move_timer
         slowest = {"slowest_spawn": _FIRST_SPAWN_SPEED, "slowest_move": _FIRST_MOVE_SPEED}
@@ -220,8 +209,8 @@ def _play_entities(state: AsterixState, action: jax.Array, draws: AsterixDraws) 
 def _spawn(columns: jax.Array, kinds: jax.Array, spawns: jax.Array, draws: AsterixDraws) -> tuple[jax.Array, jax.Array]:
     """`columns` and `kinds` after an entity has appeared, if it is time and a slot is free."""
     slot = jnp.where(spawns, _free_slot(columns, draws.choice), NUM_LANES)
-    columns |= bit(4 * slot) * jnp.where(draws.from_left, np.uint32(1), np.uint32(SIDE))
-    moves_right = bit(slot) & _ALL
+    columns |= packing.bit(4 * slot) * jnp.where(draws.from_left, np.uint32(1), np.uint32(SIDE))
+    moves_right = packing.bit(slot) & _ALL
     is_gold = moves_right << NUM_LANES
     kinds = jnp.where(draws.from_left, kinds | moves_right, kinds & ~moves_right)
     return columns, jnp.where(draws.gold, kinds | is_gold, kinds & ~is_gold)
@@ -232,7 +221,7 @@ def _free_slot(columns: jax.Array, choice: jax.Array) -> jax.Array:
 
     Adds and compares lane by lane; no lane ever holds more than 15, so none overflows into the next.
     """
-    free = ONES & ~not_zero(columns)
+    free = ONES & ~packing.not_zero(columns)
     up_to = free * ONES  # how many slots are free among this and those before it
     nth = lax.div(choice.astype(jnp.uint32) * (up_to >> 28), np.uint32(_CHOICES))
     before = ((nth + 8) * ONES - up_to) & 8 * ONES  # 8 where `up_to <= nth`: in the slots before the chosen one
@@ -241,21 +230,21 @@ def _free_slot(columns: jax.Array, choice: jax.Array) -> jax.Array:
 
 def _walk(state: AsterixState, action: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The player's column and row after its move."""
-    x, y = state.player_x + lookup(_DX, action) - 1, state.player_y + lookup(_DY, action) - 1
+    x, y = state.player_x + packing.lookup(_DX, action) - 1, state.player_y + packing.lookup(_DY, action) - 1
     return jnp.clip(x, 0, SIDE - 1), jnp.clip(y, 1, NUM_LANES)
 
 
 def _touch(columns: jax.Array, kinds: jax.Array, x: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     """The player at (x, y) touches what is there: `columns` without gathered gold, whether it gathers, and dies."""
     slot = y - 1
-    touches, is_gold = lane(columns, slot) == x + 1, _is_gold(kinds, slot)
+    touches, is_gold = packing.lane(columns, slot) == x + 1, _is_gold(kinds, slot)
     gathers = touches & is_gold
-    return jnp.where(gathers, columns & ~(15 * bit(4 * slot)), columns), gathers, touches & ~is_gold
+    return jnp.where(gathers, columns & ~(15 * packing.bit(4 * slot)), columns), gathers, touches & ~is_gold
 
 
 def _move(columns: jax.Array, kinds: jax.Array) -> jax.Array:
     """`columns` after all entities have moved by one cell."""
-    taken, moves_right = not_zero(columns), spread(kinds & _ALL)
+    taken, moves_right = packing.not_zero(columns), packing.spread(kinds & _ALL)
     moved = columns + (taken & moves_right) - (taken & ~moves_right)  # from 0 to 11, so no lane overflows into the next
     off_right = moved & moved >> 1 & moved >> 3 & ONES  # 11; off the left edge it is 0, a free slot
     return moved - 11 * off_right
@@ -276,25 +265,21 @@ def _ramp(state: AsterixState) -> dict[str, jax.Array]:
 
 def _visible(state: AsterixState) -> tuple[jax.Array, Halves, Halves, Halves]:
     """The player's cell, and the halves of three words with a lane per slot: columns + 1 of enemies, trails, gold."""
-    gold = 15 * spread(state.gold)
+    gold = 15 * packing.spread(state.gold)
     enemies, trails, golds = state.columns & ~gold, _move(state.columns, ~state.from_left), state.columns & gold
-    return number(state.player_y, state.player_x, _PLAYER), halves(enemies), halves(trails), halves(golds)
+    return (
+        packing.cell_number(state.player_y, state.player_x, _PLAYER),
+        packing.halves(enemies),
+        packing.halves(trails),
+        packing.halves(golds),
+    )
 
 
 def _expand(player: jax.Array, enemies: Halves, trails: Halves, gold: Halves) -> jax.Array:
     """Whether each cell shows something, bool (400,), from what is visible."""
-    columns = masked(enemies, _ENEMIES) | masked(trails, _TRAILS) | masked(gold, _GOLDS)
+    columns = packing.masked(enemies, _ENEMIES) | packing.masked(trails, _TRAILS) | packing.masked(gold, _GOLDS)
     return (player == _CELLS) | (columns == _COLUMNS)
 
 
 def _is_gold(kinds: jax.Array, slot: jax.Array) -> jax.Array:
-    return has_bit(kinds, slot + NUM_LANES)
-
-
-def _are_entities(entities: np.ndarray) -> bool | np.ndarray:
-    """Whether these are valid entities, as `AsterixState.entities` returns them."""
-    if entities.shape[-2:] != (NUM_LANES, 5):
-        return False
-    filled, column, row, from_left, gold = np.moveaxis(entities, -1, 0)
-    flags = np.isin([filled, from_left, gold], (0, 1)).all(0)
-    return flags & ((filled == 0) | ((column >= 0) & (column < SIDE) & (row == np.arange(1, NUM_LANES + 1))))
+    return packing.has_bit(kinds, slot + NUM_LANES)

@@ -11,28 +11,13 @@ import numpy as np
 from envcore import random, spaces
 from envcore.fusion import compute_once
 from envcore.typing import Bool, Int
+from flax import struct
 from jax import lax
 from jax.typing import ArrayLike
 
-from envcore_minatar import views
+from envcore_minatar import packing
 from envcore_minatar.game import FLAG, LEFT, NOTHING, PLACE, RIGHT, Game, MinAtarParams, MinAtarState, move_sideways
-from envcore_minatar.packing import (
-    FULL_ROW,
-    SIDE,
-    Halves,
-    Word,
-    bit,
-    cells,
-    expand_once,
-    from_board,
-    halves,
-    has_bit,
-    lookup,
-    masked,
-    number,
-    to_board,
-)
-from envcore_minatar.views import View, check_known
+from envcore_minatar.packing import FULL_ROW, SIDE, Halves, Word
 
 # By direction: 0 up left, 1 up right, 2 down right, 3 down left. The change of x and y, plus one, then new directions.
 _DX, _DY = (0, 2, 2, 0), (0, 0, 2, 2)
@@ -41,14 +26,14 @@ _OFF_TOP = (3, 2, 1, 0)
 _BACK = (2, 3, 0, 1)
 _FULL_WALL = np.uint32(2 ** (3 * SIDE) - 1)
 
-_ROW, _COLUMN, _CHANNEL = cells(4)
+_ROW, _COLUMN, _CHANNEL = packing.cells(4)
 _PADDLE, _BALL, _TRAIL, _BRICK = range(4)
-_CELLS = number(_ROW, _COLUMN, _CHANNEL)
+_CELLS = packing.cell_number(_ROW, _COLUMN, _CHANNEL)
 _IS_BRICK = (_CHANNEL == _BRICK) & (_ROW >= 1) & (_ROW <= 3)
 _BRICKS = np.where(_IS_BRICK, 1 << (SIDE * (_ROW - 1) + _COLUMN) % 32, 0).astype(np.uint32)  # bits of `bricks`
 
 
-@views.dataclass
+@struct.dataclass
 class BreakoutState(MinAtarState):
     """State of `Breakout`. Rows count from the top, columns from the left, from 0 to 9.
 
@@ -72,17 +57,16 @@ class BreakoutState(MinAtarState):
     strike: Bool
     bricks: Word
 
-    @View
+    @property
     def brick_map(self) -> jax.Array:
         """The cells with bricks, bool (10, 10). Only rows 1 to 3 have bricks."""
-        return to_board(_brick_rows(self.bricks))
+        return packing.to_board(_brick_rows(self.bricks))
 
-    @brick_map.inverse
-    def _bricks_of(self, brick_map: ArrayLike) -> dict[str, jax.Array]:
-        rows = from_board(brick_map)
-        others = [0, *range(4, SIDE)]
-        check_known(rows, lambda rows: rows[..., others] == 0, "`brick_map` must have bricks in rows 1 to 3 only.")
-        return {"bricks": functools.reduce(lax.bitwise_or, [rows[..., i + 1] << SIDE * i for i in range(3)])}
+
+def bricks_of(brick_map: ArrayLike) -> jax.Array:
+    """The `bricks` of such a board, of zeros and ones or bools."""
+    rows = packing.from_board(brick_map)
+    return functools.reduce(lax.bitwise_or, [rows[..., i + 1] << SIDE * i for i in range(3)])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,16 +128,16 @@ class Breakout(Game[BreakoutState, tuple[()]]):
 
         off_top = y < 0
         cell = SIDE * (y - 1) + x
-        on_brick = (y >= 1) & (y <= 3) & has_bit(bricks, cell)
+        on_brick = (y >= 1) & (y <= 3) & packing.has_bit(bricks, cell)
         breaks = on_brick & ~state.strike
         at_bottom = y == SIDE - 1
         bounces_up = at_bottom & (state.ball_x == pos)
         turns_back = at_bottom & (state.ball_x != pos) & (x == pos)
         lost = at_bottom & ~bounces_up & ~turns_back
 
-        direction = jnp.where(off_top | breaks | bounces_up, lookup(_OFF_TOP, direction), direction)
-        direction = jnp.where(turns_back, lookup(_BACK, direction), direction)
-        bricks = jnp.where(breaks, bricks & ~bit(cell), bricks)
+        direction = jnp.where(off_top | breaks | bounces_up, packing.lookup(_OFF_TOP, direction), direction)
+        direction = jnp.where(turns_back, packing.lookup(_BACK, direction), direction)
+        bricks = jnp.where(breaks, bricks & ~packing.bit(cell), bricks)
         bricks = jnp.where(at_bottom & (state.bricks == 0), _FULL_WALL, bricks)
         after = state.replace(
             ball_y=jnp.where(off_top, 0, jnp.where(breaks | bounces_up | turns_back, state.ball_y, y)),
@@ -170,10 +154,10 @@ class Breakout(Game[BreakoutState, tuple[()]]):
         return after, jnp.where(breaks, 1.0, 0.0)
 
     def observe(self, state: BreakoutState, params: MinAtarParams) -> jax.Array:
-        return expand_once(_expand, *compute_once(_visible, state))
+        return packing.expand_once(_expand, *compute_once(_visible, state))
 
     def paint(self, state: BreakoutState, height: int) -> jax.Array:
-        from envcore_minatar.render.arcade import paint_breakout
+        from envcore_minatar.render import paint_breakout
 
         ball = state.ball_y, state.ball_x, state.ball_dir
         return paint_breakout(height, *ball, state.pos, state.last_y, state.last_x, state.strike, state.brick_map)
@@ -181,10 +165,10 @@ class Breakout(Game[BreakoutState, tuple[()]]):
 
 def _bounce_off_side_walls(state: BreakoutState) -> tuple[jax.Array, jax.Array, jax.Array]:
     """The ball's new column, row and direction after it has bounced off the side walls."""
-    x = state.ball_x + lookup(_DX, state.ball_dir) - 1
-    y = state.ball_y + lookup(_DY, state.ball_dir) - 1
+    x = state.ball_x + packing.lookup(_DX, state.ball_dir) - 1
+    y = state.ball_y + packing.lookup(_DY, state.ball_dir) - 1
     outside = (x < 0) | (x >= SIDE)
-    return jnp.clip(x, 0, SIDE - 1), y, jnp.where(outside, lookup(_OFF_SIDE, state.ball_dir), state.ball_dir)
+    return jnp.clip(x, 0, SIDE - 1), y, jnp.where(outside, packing.lookup(_OFF_SIDE, state.ball_dir), state.ball_dir)
 
 
 def _brick_rows(bricks: jax.Array) -> jax.Array:
@@ -197,13 +181,13 @@ def _brick_rows(bricks: jax.Array) -> jax.Array:
 def _visible(state: BreakoutState) -> tuple[jax.Array, jax.Array, jax.Array, Halves]:
     """The cells of paddle, ball and trail, and the bricks' halves."""
     return (
-        number(SIDE - 1, state.pos, _PADDLE),
-        number(state.ball_y, state.ball_x, _BALL),
-        number(state.last_y, state.last_x, _TRAIL),
-        halves(state.bricks),
+        packing.cell_number(SIDE - 1, state.pos, _PADDLE),
+        packing.cell_number(state.ball_y, state.ball_x, _BALL),
+        packing.cell_number(state.last_y, state.last_x, _TRAIL),
+        packing.halves(state.bricks),
     )
 
 
 def _expand(paddle: jax.Array, ball: jax.Array, trail: jax.Array, bricks: Halves) -> jax.Array:
     """Whether each cell shows something, bool (400,), from what is visible."""
-    return (paddle == _CELLS) | (ball == _CELLS) | (trail == _CELLS) | (masked(bricks, _BRICKS) != 0)
+    return (paddle == _CELLS) | (ball == _CELLS) | (trail == _CELLS) | (packing.masked(bricks, _BRICKS) != 0)

@@ -15,7 +15,7 @@ from flax import struct
 from jax import lax
 from jax.typing import ArrayLike
 
-from envcore_minatar import views
+from envcore_minatar import packing
 from envcore_minatar.game import (
     DOWN,
     NOTHING,
@@ -28,9 +28,7 @@ from envcore_minatar.game import (
     digits,
     up_to,
 )
-from envcore_minatar.lanes import NUM_LANES, ONES, in_lane_of, lane, not_zero, pack_lanes, shown_in, unpack_lanes
-from envcore_minatar.packing import SIDE, Halves, Word, cells, expand_once, half, halves, masked, number
-from envcore_minatar.views import View, check_known
+from envcore_minatar.packing import NUM_LANES, ONES, SIDE, Halves, Word
 
 TIME_LIMIT = 2501
 """Steps of an episode, the last of which ends it."""
@@ -44,16 +42,16 @@ _TO_RIGHT = np.uint32(8)
 _SPEED = np.uint32(7)
 
 # A cell shows a car, or the place behind one, if the lane of its row holds its column plus one, and its speed there.
-_ROW, _COLUMN, _CHANNEL = cells(2 + _NUM_SPEEDS)
+_ROW, _COLUMN, _CHANNEL = packing.cells(2 + _NUM_SPEEDS)
 _CHICKEN, _CAR, _FIRST_SPEED = range(3)
-_CELLS = number(_ROW, _COLUMN, _CHANNEL)
-_CARS = np.where(_CHANNEL == _CAR, in_lane_of(_ROW, 15), 0)
-_TRAILS, _SPEEDS = (np.where(_CHANNEL >= _FIRST_SPEED, in_lane_of(_ROW, mask), 0) for mask in (15, 7))
-_COLUMNS = shown_in(_ROW, _COLUMN)
-_SPEED_SHOWN = half(in_lane_of(_ROW, np.maximum(_CHANNEL - _FIRST_SPEED + 1, 0)))
+_CELLS = packing.cell_number(_ROW, _COLUMN, _CHANNEL)
+_CARS = np.where(_CHANNEL == _CAR, packing.in_lane_of(_ROW, 15), 0)
+_TRAILS, _SPEEDS = (np.where(_CHANNEL >= _FIRST_SPEED, packing.in_lane_of(_ROW, mask), 0) for mask in (15, 7))
+_COLUMNS = packing.shown_in(_ROW, _COLUMN)
+_SPEED_SHOWN = packing.half(packing.in_lane_of(_ROW, np.maximum(_CHANNEL - _FIRST_SPEED + 1, 0)))
 
 
-@views.dataclass
+@struct.dataclass
 class FreewayState(MinAtarState):
     """State of `Freeway`. Rows count from the top, columns from the left, from 0 to 9.
 
@@ -71,32 +69,25 @@ class FreewayState(MinAtarState):
     timers: Word
     speeds: Word
 
-    @View
+    @property
     def terminate_timer(self) -> jax.Array:
         """The original's countdown, int32 (); -1 after 2,501 steps. Computed from `time`."""
         return jnp.maximum(TIME_LIMIT - 1 - self.time, -1)
 
-    @terminate_timer.inverse
-    def _time(self, terminate_timer: ArrayLike) -> dict[str, jax.Array]:
-        check_known(
-            terminate_timer, lambda x: (x >= -1) & (x < TIME_LIMIT), "`terminate_timer` must be from -1 to 2500."
-        )
-        return {"time": TIME_LIMIT - 1 - jnp.asarray(terminate_timer).astype(jnp.int32)}
-
-    @View
+    @property
     def cars(self) -> jax.Array:
         """Column, row, timer and speed of the cars, int32 (8, 4); speeds to the left are negative."""
-        speeds = unpack_lanes(self.speeds)
+        speeds = packing.unpack_lanes(self.speeds)
         signed = jnp.where(speeds >= 8, speeds - 8, -speeds)
         rows = jnp.broadcast_to(np.arange(1, NUM_LANES + 1, dtype=np.int32), signed.shape)
-        return jnp.stack([unpack_lanes(self.xs), rows, unpack_lanes(self.timers), signed], axis=-1)
+        return jnp.stack([packing.unpack_lanes(self.xs), rows, packing.unpack_lanes(self.timers), signed], axis=-1)
 
-    @cars.inverse
-    def _lanes(self, cars: ArrayLike) -> dict[str, jax.Array]:
-        check_known(cars, _are_cars, "`cars` must be (8, 4): column, row from 1 to 8, timer, speed from -5 to 5.")
-        xs, _, timers, speeds = jnp.moveaxis(jnp.asarray(cars).astype(jnp.int32), -1, 0)
-        numbers = {"xs": xs, "timers": timers, "speeds": jnp.abs(speeds) + jnp.where(speeds > 0, 8, 0)}
-        return {name: pack_lanes(jnp.moveaxis(number, -1, 0)) for name, number in numbers.items()}
+
+def lanes_of(cars: ArrayLike) -> dict[str, jax.Array]:
+    """The fields that hold such `cars`."""
+    xs, _, timers, speeds = jnp.moveaxis(jnp.asarray(cars).astype(jnp.int32), -1, 0)
+    numbers = {"xs": xs, "timers": timers, "speeds": jnp.abs(speeds) + jnp.where(speeds > 0, 8, 0)}
+    return {name: packing.pack_lanes(jnp.moveaxis(number, -1, 0)) for name, number in numbers.items()}
 
 
 @struct.dataclass
@@ -194,7 +185,7 @@ class Freeway(Game[FreewayState, Word]):
         timers = jnp.where(wins, draws & (_SPEED * ONES), state.timers)
         pos = jnp.where(wins, _BOTTOM, pos)
 
-        moving = not_zero(timers) ^ ONES
+        moving = packing.not_zero(timers) ^ ONES
         xs = _drive(state.xs, moving, speeds)
         timers = (timers - (moving ^ ONES)) | (speeds & _SPEED * moving)
         # The original checks each car before and after its move. Still only the car in the chicken's row can hit it: a
@@ -213,10 +204,10 @@ class Freeway(Game[FreewayState, Word]):
         return after, jnp.where(wins, 1.0, 0.0)
 
     def observe(self, state: FreewayState, params: MinAtarParams) -> jax.Array:
-        return expand_once(_expand, *compute_once(_visible, state))
+        return packing.expand_once(_expand, *compute_once(_visible, state))
 
     def paint(self, state: FreewayState, height: int) -> jax.Array:
-        from envcore_minatar.render.lanes import paint_freeway
+        from envcore_minatar.render import paint_freeway
 
         return paint_freeway(height, state.pos, state.move_timer, state.cars, move_period=_MOVE_PERIOD)
 
@@ -233,7 +224,7 @@ def end_at_limit(state: FreewayState, params: MinAtarParams) -> FreewayState:
 def _new_cars(words: jax.Array) -> jax.Array:
     """Speeds and directions: ten kinds of cars, four of them from each random word."""
     kinds = [kind for word in words for kind in digits(word, *[2 * _NUM_SPEEDS] * (NUM_LANES // 2))]
-    cars = pack_lanes(kinds)
+    cars = packing.pack_lanes(kinds)
     # Kinds 0 to 4 are speeds 1 to 5 to the left, 5 to 9 the same to the right.
     right = lax.shift_right_logical(cars + 3 * ONES, np.uint32(3)) & ONES
     return cars + ONES + 3 * right
@@ -252,7 +243,7 @@ def _drive(xs: jax.Array, moving: jax.Array, speeds: jax.Array) -> jax.Array:
     """The columns after the cars with a 1 in `moving` have moved by one; they wrap around."""
     right = moving & lax.shift_right_logical(speeds, np.uint32(3))
     left = moving & ~right
-    off_left = left & ~not_zero(xs)
+    off_left = left & ~packing.not_zero(xs)
     xs = xs + right - (left ^ off_left) + 9 * off_left
     # Of 0 to 10 only 10 has the bits of 8 and 2. No sum above carries from one car's bits to the next.
     off_right = lax.shift_right_logical(xs, np.uint32(3)) & lax.shift_right_logical(xs, np.uint32(1)) & ONES
@@ -261,26 +252,22 @@ def _drive(xs: jax.Array, moving: jax.Array, speeds: jax.Array) -> jax.Array:
 
 def _car_of_row(word: jax.Array, row: jax.Array) -> jax.Array:
     """The number of the car in a row from 1 to 9, int32; 0 for row 9, which has none."""
-    return lane(word, row - 1)
+    return packing.lane(word, row - 1)
 
 
 def _visible(state: FreewayState) -> tuple[jax.Array, Halves, Halves, Halves]:
     """The chicken's cell, and the halves of three words with a lane per car: columns plus one, those behind, speeds."""
     behind = _drive(state.xs, jnp.full_like(state.xs, ONES), state.speeds ^ (_TO_RIGHT * ONES))
     cars, trails = state.xs + ONES, behind + ONES
-    return number(state.pos, _PLAYER_X, _CHICKEN), halves(cars), halves(trails), halves(state.speeds)
+    return (
+        packing.cell_number(state.pos, _PLAYER_X, _CHICKEN),
+        packing.halves(cars),
+        packing.halves(trails),
+        packing.halves(state.speeds),
+    )
 
 
 def _expand(chicken: jax.Array, cars: Halves, trails: Halves, speeds: Halves) -> jax.Array:
     """Whether each cell shows something, bool (700,), from what is visible."""
-    is_there = (masked(cars, _CARS) | masked(trails, _TRAILS)) == _COLUMNS
-    return (chicken == _CELLS) | (is_there & (masked(speeds, _SPEEDS) == _SPEED_SHOWN))
-
-
-def _are_cars(cars: np.ndarray) -> bool | np.ndarray:
-    """Whether these are valid cars, as `FreewayState.cars` returns them."""
-    if cars.shape[-2:] != (NUM_LANES, 4):
-        return False
-    column, row, timer, speed = np.moveaxis(cars, -1, 0)
-    in_lanes = (column >= 0) & (column < SIDE) & (row == np.arange(1, NUM_LANES + 1))
-    return in_lanes & (timer >= 0) & (timer <= _NUM_SPEEDS) & (np.abs(speed) <= _NUM_SPEEDS)
+    is_there = (packing.masked(cars, _CARS) | packing.masked(trails, _TRAILS)) == _COLUMNS
+    return (chicken == _CELLS) | (is_there & (packing.masked(speeds, _SPEEDS) == _SPEED_SHOWN))

@@ -19,9 +19,7 @@ from envcore.typing import Bool, Float, FloatParam, Int
 from flax import struct
 from jax import lax
 
-from envcore_minatar import views
 from envcore_minatar.packing import SIDE, lookup
-from envcore_minatar.views import Views
 
 NOTHING, LEFT, UP, RIGHT, DOWN, FIRE = range(6)
 """The full action set."""
@@ -39,8 +37,8 @@ def up_to(most: int, least: int = 0) -> spaces.Box:
 _NAMES = ("stay", "left", "up", "right", "down", "fire")
 
 
-@views.dataclass
-class MinAtarState(Views, EnvState):
+@struct.dataclass
+class MinAtarState(EnvState):
     """Base of the games' states.
 
     Attributes:
@@ -173,7 +171,7 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
         state = trees.narrow(state)
         if not self.original_palette:
             return self.paint(state, height)
-        from envcore_minatar.render.original import paint_channels
+        from envcore_minatar.render import paint_channels
 
         return paint_channels(height, self.observe(state, params))
 

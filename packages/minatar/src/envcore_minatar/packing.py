@@ -1,6 +1,7 @@
-"""Rows, boards and observations in the bits of 32-bit words.
+"""Boards, numbers and objects in the bits of 32-bit words, which XLA's CPU backend vectorizes over a batch.
 
-A row of a board is moved, tested and shown as one word.
+A row of a board is a word, which is moved, tested and shown at once. Eight small numbers are the *lanes* of a word. Up
+to 32 objects are *slots*, the bits of a few words. An observation is expanded from words and masks.
 """
 
 from __future__ import annotations
@@ -16,15 +17,20 @@ from envcore.fusion import compute_once
 from jax import lax
 from jax.typing import ArrayLike
 
-from envcore_minatar.views import check_known
-
 Word: TypeAlias = Annotated[jax.Array, "uint32 ()"]
 Halves: TypeAlias = Sequence[jax.Array]
+Number: TypeAlias = tuple[jax.Array, ...]
+T = TypeVar("T")
 ArrayT = TypeVar("ArrayT", jax.Array, np.ndarray)
 Ts = TypeVarTuple("Ts")
 
 SIDE = 10
 """Rows and columns of every game's board."""
+NUM_LANES = 8
+ONES = np.uint32(0x11111111)
+"""1 in every lane."""
+NUM_SLOTS = 32
+_ONE = np.uint32(1)
 FULL_ROW = np.uint32(2**SIDE - 1)
 """A row with all its cells set."""
 
@@ -47,14 +53,7 @@ def has_bit(word: jax.Array, position: ArrayLike) -> jax.Array:
 
 
 def from_board(board: ArrayLike) -> jax.Array:
-    """The rows of a board of zeros and ones, or bools, shape (..., 10, 10): uint32 (..., 10).
-
-    Raises:
-      ValueError: it has another shape, or outside `jit` other numbers.
-    """
-    if np.shape(board)[-2:] != (SIDE, SIDE):
-        raise ValueError(f"A board must have shape (10, 10), got {np.shape(board)}.")
-    check_known(board, lambda cells: (cells == 0) | (cells == 1), "A board must hold zeros and ones only.")
+    """The rows of a board of zeros and ones, or bools, shape (..., 10, 10): uint32 (..., 10)."""
     board = jnp.asarray(board)
     columns = [lax.shift_left(board[..., x].astype(jnp.uint32), np.uint32(x)) for x in range(SIDE)]
     return functools.reduce(lax.bitwise_or, columns)
@@ -70,7 +69,7 @@ def cells(channels: int) -> np.ndarray:
     return np.indices((SIDE, SIDE, channels)).reshape(3, -1)
 
 
-def number(row: Any, column: Any, channel: int | np.ndarray) -> Any:
+def cell_number(row: Any, column: Any, channel: int | np.ndarray) -> Any:
     """The number of a cell, uint16. Consecutive cells differ by 100.
 
     If the numbers of all cells ascended by one, XLA would compute them in the loop that compares them, in 64 bits.
@@ -110,3 +109,150 @@ def expand_once(expand: Callable[[*Ts], jax.Array], *args: *Ts) -> jax.Array:
     if shown.ndim > 1:
         shown = compute_once(jnp.ravel, shown)
     return shown.reshape(SIDE, SIDE, -1)
+
+
+# Lanes: eight numbers from 0 to 15 in a word; lane i has bits 4i to 4i + 3. Adding words adds all eight numbers at
+# once, as long as no sum overflows its lane.
+
+
+def pack_lanes(numbers: Sequence[jax.Array] | jax.Array) -> jax.Array:
+    """The word of eight numbers, uint32 of their shape."""
+    fields = [lax.shift_left(number.astype(jnp.uint32), np.uint32(4 * i)) for i, number in enumerate(numbers)]
+    return functools.reduce(lax.bitwise_or, fields)
+
+
+def unpack_lanes(word: jax.Array) -> jax.Array:
+    """The numbers of words, uint32 (...): int32 (..., 8)."""
+    numbers = [lax.shift_right_logical(word, np.uint32(4 * i)) & np.uint32(15) for i in range(NUM_LANES)]
+    return jnp.stack(numbers, axis=-1).astype(jnp.int32)
+
+
+def lane(word: jax.Array, index: ArrayLike) -> jax.Array:
+    """The number in a lane of a word of shape (), int32 of the index's shape; 0 if the index is outside 0 to 7."""
+    shift = 4 * jnp.asarray(index).astype(jnp.uint32)
+    return (lax.shift_right_logical(jnp.broadcast_to(word, shift.shape), shift) & np.uint32(15)).astype(jnp.int32)
+
+
+def in_lane_of(row: np.ndarray, number: np.ndarray | int) -> np.ndarray:
+    """The word that holds a number in the lane of a row; rows 1 to 8 have one, for others it is 0. uint32."""
+    return np.where((row >= 1) & (row <= NUM_LANES), number << 4 * (row - 1) % 32, 0).astype(np.uint32)
+
+
+def shown_in(row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """The value of a cell's `masked` lane if something is in the cell: its column plus one, uint16.
+
+    In rows without a lane it is 1 and never matches: their masks leave 0.
+    """
+    return np.maximum(half(in_lane_of(row, column + 1)), 1)
+
+
+def mask_of(flags: jax.Array) -> jax.Array:
+    """The word whose bit i is flag i, from uint32 (..., 8) of zeros and ones."""
+    return functools.reduce(lax.bitwise_or, [flags[..., i] << i for i in range(NUM_LANES)])
+
+
+def not_zero(word: jax.Array) -> jax.Array:
+    """1 in every lane that is not 0."""
+    pairs = word | lax.shift_right_logical(word, np.uint32(1))
+    return (pairs | lax.shift_right_logical(pairs, np.uint32(2))) & ONES
+
+
+def spread(flags: jax.Array) -> jax.Array:
+    """The word with bit i of `flags` in lane i."""
+    flags = (flags | flags << 12) & np.uint32(0x000F000F)
+    flags = (flags | flags << 6) & np.uint32(0x03030303)
+    return (flags | flags << 3) & ONES
+
+
+# Slots: a *mask* selects some of up to 32 objects, a *number* has a value for each. Bit i of a mask belongs to object
+# i. A number of n bits is n words, lowest first, whose bits i together are the value of object i. A few bit operations
+# on words of shape () then do for all objects what arrays would do elementwise, without reductions, gathers or sorts.
+
+
+def fill(flag: ArrayLike) -> jax.Array:
+    """The mask of all objects where `flag`, else of none."""
+    return lax.neg(jnp.asarray(flag).astype(jnp.uint32))
+
+
+def equal(number: Number, value: ArrayLike) -> jax.Array:
+    """The mask of the objects whose number is `value`, an int32 of which only the number's bits count."""
+    return functools.reduce(lax.bitwise_and, [plane ^ ~bit for plane, bit in _with_bits(number, value)])
+
+
+def put(number: Number, mask: jax.Array, value: ArrayLike) -> Number:
+    """The number with `value`, an int32, for the objects of the mask."""
+    return tuple((plane & ~mask) | (bit & mask) for plane, bit in _with_bits(number, value))
+
+
+def select(mask: jax.Array, ours: Number, theirs: Number) -> Number:
+    """`ours` for the objects of the mask, `theirs` for the others."""
+    return tuple((x & mask) | (y & ~mask) for x, y in zip(ours, theirs, strict=True))
+
+
+def increase(number: Number, mask: jax.Array) -> Number:
+    """The number plus one for the objects of the mask; it wraps around."""
+    found: list[jax.Array] = []
+    for plane in number:
+        found.append(plane ^ mask)
+        mask = mask & plane
+    return tuple(found)
+
+
+def decrease(number: Number, mask: jax.Array) -> Number:
+    """The number minus one for the objects of the mask; it wraps around."""
+    found: list[jax.Array] = []
+    for plane in number:
+        found.append(plane ^ mask)
+        mask = mask & ~plane
+    return tuple(found)
+
+
+def first(mask: jax.Array) -> jax.Array:
+    """The first object of a mask; none if the mask is empty."""
+    return mask & lax.neg(mask)
+
+
+def last(mask: jax.Array) -> jax.Array:
+    """The last object of a mask; none if the mask is empty."""
+    for distance in (1, 2, 4, 8, 16):
+        mask = mask | lax.shift_right_logical(mask, np.uint32(distance))
+    return mask ^ lax.shift_right_logical(mask, _ONE)
+
+
+def places_that_change(taken: jax.Array, enters: jax.Array) -> jax.Array:
+    """The places that change where a new object `enters`: all up to the first that is not taken."""
+    free = ~taken & (taken + _ONE)
+    return (free | (free - _ONE)) & fill(enters)
+
+
+def insert(objects: T, changed: jax.Array, new: jax.Array) -> T:
+    """Inserts a new object first; objects before the first free place move up by one and keep their order.
+
+    Args:
+      objects: a pytree of masks and numbers.
+      changed: from `places_that_change`.
+      new: its bits, bit i for leaf i of the pytree.
+    """
+    planes, tree = jax.tree.flatten(objects)
+    for i, plane in enumerate(planes):
+        bit = lax.shift_right_logical(new, np.uint32(i)) & _ONE
+        planes[i] = (plane & ~changed) | ((lax.shift_left(plane, _ONE) | bit) & changed)
+    return jax.tree.unflatten(tree, planes)
+
+
+def to_values(number: Number) -> jax.Array:
+    """The values of all objects, int32 (32,)."""
+    places = np.arange(NUM_SLOTS, dtype=np.uint32)
+    bits = [lax.shift_right_logical(jnp.broadcast_to(plane, (NUM_SLOTS,)), places) & _ONE for plane in number]
+    return union([lax.shift_left(bit, np.uint32(i)) for i, bit in enumerate(bits)]).astype(jnp.int32)
+
+
+def union(masks: Sequence[jax.Array]) -> jax.Array:
+    """The objects that are in any of the masks."""
+    return functools.reduce(lax.bitwise_or, masks)
+
+
+def _with_bits(number: Number, value: ArrayLike) -> list[tuple[jax.Array, jax.Array]]:
+    """Each word of a number, with all ones if the value has this bit, else all zeros."""
+    word = jnp.asarray(value).astype(jnp.uint32)
+    return [(plane, fill(lax.shift_right_logical(word, np.uint32(i)) & _ONE)) for i, plane in enumerate(number)]

@@ -3,41 +3,20 @@
 from envcore.plugins import hookimpl
 from envcore.specs import EnvSpec
 
-_SOURCE = "MinAtar 1.0.15, Young & Tian (2019)"
+_GAMES = {
+    "asterix:Asterix": "Gather gold, and avoid the enemies that cross the board.",
+    "breakout:Breakout": "Break bricks with a ball, and keep it from the bottom with a paddle.",
+    "freeway:Freeway": "Bring a chicken across eight lanes of traffic, as often as time allows.",
+    "seaquest:Seaquest": "Rescue divers with a submarine, shoot enemies, and watch the oxygen.",
+    "space_invaders:SpaceInvaders": "Shoot the aliens that march down on a cannon, and dodge their bullets.",
+}
 
 
 @hookimpl
 def envcore_env_specs() -> list[EnvSpec]:
     """MinAtar's games."""
+    source = "MinAtar 1.0.15, Young & Tian (2019)"
     return [
-        EnvSpec(
-            id="Asterix-MinAtar",
-            entry_point="envcore_minatar.asterix:Asterix",
-            summary="Gather gold, and avoid the enemies that cross the board.",
-            source=_SOURCE,
-        ),
-        EnvSpec(
-            id="Breakout-MinAtar",
-            entry_point="envcore_minatar.breakout:Breakout",
-            summary="Break bricks with a ball, and keep it from the bottom with a paddle.",
-            source=_SOURCE,
-        ),
-        EnvSpec(
-            id="Freeway-MinAtar",
-            entry_point="envcore_minatar.freeway:Freeway",
-            summary="Bring a chicken across eight lanes of traffic, as often as time allows.",
-            source=_SOURCE,
-        ),
-        EnvSpec(
-            id="Seaquest-MinAtar",
-            entry_point="envcore_minatar.seaquest:Seaquest",
-            summary="Rescue divers with a submarine, shoot enemies, and watch the oxygen.",
-            source=_SOURCE,
-        ),
-        EnvSpec(
-            id="SpaceInvaders-MinAtar",
-            entry_point="envcore_minatar.space_invaders:SpaceInvaders",
-            summary="Shoot the aliens that march down on a cannon, and dodge their bullets.",
-            source=_SOURCE,
-        ),
+        EnvSpec(f"{game.partition(':')[2]}-MinAtar", f"envcore_minatar.{game}", summary=summary, source=source)
+        for game, summary in _GAMES.items()
     ]

@@ -12,10 +12,11 @@ import numpy as np
 from envcore import spaces
 from envcore.fusion import compute_once
 from envcore.typing import Bool, Int
+from flax import struct
 from jax import lax
 from jax.typing import ArrayLike
 
-from envcore_minatar import slots, views
+from envcore_minatar import packing
 from envcore_minatar.game import (
     DOWN,
     FIRE,
@@ -31,8 +32,7 @@ from envcore_minatar.game import (
     digits,
     up_to,
 )
-from envcore_minatar.packing import FULL_ROW, SIDE, Word, bit, expand_once
-from envcore_minatar.slots import Number
+from envcore_minatar.packing import FULL_ROW, SIDE, Number, Word, bit, expand_once
 
 _MAX_OXYGEN = 200
 _MAX_DIVERS = 6
@@ -89,7 +89,7 @@ ItemT = TypeVar("ItemT", Bullet, Diver)
 
 
 class Enemies(NamedTuple):
-    """Masks and numbers (see `slots`) of 32 places for enemies, the newest first.
+    """Masks and numbers (see `packing`) of 32 places for enemies, the newest first.
 
     The original keeps a list of fish, one of submarines and one of their bullets. The order of the first two decides
     who is hit where several share a cell, and is kept. The order of the bullets decides nothing. A submarine's last
@@ -114,20 +114,6 @@ class Enemies(NamedTuple):
     bullet_x: tuple[Word, ...]
 
 
-class Enemy(NamedTuple):
-    """A new enemy: its values of the fields of `Enemies`."""
-
-    alive: Bool
-    is_sub: Bool
-    right: Bool
-    x: Int
-    row: Int
-    move_timer: Int
-    shot_timer: Int
-    bullet: Bool
-    bullet_x: Int
-
-
 ENEMY_BITS = (1, 1, 1, 4, 3, 3, 4, 1, 4)
 """The bits of each field of `Enemies`."""
 NO_ENEMIES = Enemies._make(NO_WORD if bits == 1 else (NO_WORD,) * bits for bits in ENEMY_BITS)
@@ -138,7 +124,7 @@ _NUM_BULLETS, _BULLET_BITS = 3, (1, 1, 4, 4)
 _NUM_DIVERS, _DIVER_BITS = 4, (1, 1, 4, 3, 3)
 
 
-@views.dataclass
+@struct.dataclass
 class SeaquestState(MinAtarState):
     """State of `Seaquest`. Rows count from the top, columns from the left, from 0 to 9.
 
@@ -312,7 +298,7 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
         return observe_sea(state)
 
     def paint(self, state: SeaquestState, height: int) -> jax.Array:
-        from envcore_minatar.render.sea import paint_seaquest
+        from envcore_minatar.render import paint_seaquest
 
         return paint_seaquest(
             height,
@@ -328,7 +314,7 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
 
 
 def _spawn_enemy(state: SeaquestState, draws: SeaquestDraws) -> Enemies:
-    spawned = Enemy(
+    spawned = Enemies(  # the values of one
         alive=jnp.bool_(True),
         is_sub=draws.enemy_is_sub,
         right=draws.enemy_right,
@@ -349,7 +335,7 @@ def _spawn_enemy(state: SeaquestState, draws: SeaquestDraws) -> Enemies:
         state.e_spawn_timer == 0,
         spawned,
     )
-    return slots.insert(enemies, changed, first)
+    return packing.insert(enemies, changed, first)
 
 
 def _spawn_diver(state: SeaquestState, draws: SeaquestDraws) -> list[Diver]:
@@ -427,15 +413,15 @@ def _int(flag: jax.Array) -> jax.Array:
     return flag.astype(jnp.int32)
 
 
-# Enemies, all at once, as bits of words (see `slots`).
+# Enemies, all at once, as bits of words (see `packing`).
 
 
 def places_to_spawn(
-    alive: jax.Array, right: jax.Array, row: Number, bullet: jax.Array, due: jax.Array, spawned: Enemy
+    alive: jax.Array, right: jax.Array, row: Number, bullet: jax.Array, due: jax.Array, spawned: Enemies
 ) -> tuple[jax.Array, jax.Array]:
-    """What `slots.insert` needs for a new enemy, which does not spawn where one comes the other way."""
-    opposing = alive & slots.equal(row, spawned.row) & (right ^ slots.fill(spawned.right))
-    return slots.places_that_change(alive | bullet, due & (opposing == 0)), join(spawned, ENEMY_BITS)
+    """What `packing.insert` needs for a new enemy, which does not spawn where one comes the other way."""
+    opposing = alive & packing.equal(row, spawned.row) & (right ^ packing.fill(spawned.right))
+    return packing.places_that_change(alive | bullet, due & (opposing == 0)), join(spawned, ENEMY_BITS)
 
 
 def bullets_hit(
@@ -453,9 +439,9 @@ def bullets_hit(
     for bullet in split_bullets(bullets):
         bullet_x = jnp.where(bullet.right, bullet.x + 1, bullet.x - 1)
         flies = bullet.exists & (bullet_x >= 0) & (bullet_x < SIDE)
-        here = alive & _at(x, row, bullet_x, bullet.y) & slots.fill(flies)
+        here = alive & _at(x, row, bullet_x, bullet.y) & packing.fill(flies)
         fish = here & ~is_sub
-        hit = slots.last(jnp.where(fish != 0, fish, here))
+        hit = packing.last(jnp.where(fish != 0, fish, here))
         alive = alive ^ hit
         left.append(bullet._replace(x=bullet_x, exists=flies & (hit == 0)))
     return before ^ alive, join_bullets(left)
@@ -472,17 +458,17 @@ def enemies_collide(
     """
     moves, x = _move(enemies)
     near = _in_row(enemies.row, sub_y)
-    rams = moves & near & slots.equal(x, sub_x)
-    touches = rams | (enemies.alive & near & slots.equal(enemies.x, sub_x))
+    rams = moves & near & packing.equal(x, sub_x)
+    touches = rams | (enemies.alive & near & packing.equal(enemies.x, sub_x))
     for bullet, bullet_x in _enemy_bullets(enemies, moves, x):
-        touches = touches | (bullet & near & slots.equal(bullet_x, sub_x))
+        touches = touches | (bullet & near & packing.equal(bullet_x, sub_x))
 
     before = exposed = moves & ~rams & ~_outside(x)
     left: list[Bullet] = []
     for bullet in reversed(split_bullets(bullets)):
-        here = exposed & _at(x, enemies.row, bullet.x, bullet.y) & slots.fill(bullet.exists)
+        here = exposed & _at(x, enemies.row, bullet.x, bullet.y) & packing.fill(bullet.exists)
         subs = here & enemies.is_sub
-        hit = slots.first(jnp.where(subs != 0, subs, here))
+        hit = packing.first(jnp.where(subs != 0, subs, here))
         exposed = exposed ^ hit
         left.append(bullet._replace(exists=bullet.exists & (hit == 0)))
     return before ^ exposed, join_bullets(left[::-1]), touches != 0
@@ -496,8 +482,8 @@ def move_enemies(enemies: Enemies, dead: jax.Array, move_speed: jax.Array) -> En
     return enemies._replace(
         alive=enemies.alive & ~dead & ~(moves & _outside(x)),
         x=x,
-        move_timer=slots.put(slots.decrease(enemies.move_timer, ~moves), moves, move_speed),
-        shot_timer=slots.put(slots.decrease(enemies.shot_timer, ~fires), fires, SHOT_INTERVAL),
+        move_timer=packing.put(packing.decrease(enemies.move_timer, ~moves), moves, move_speed),
+        shot_timer=packing.put(packing.decrease(enemies.shot_timer, ~fires), fires, SHOT_INTERVAL),
         bullet=bullet & ~_outside(bullet_x),
         bullet_x=bullet_x,
     )
@@ -505,28 +491,28 @@ def move_enemies(enemies: Enemies, dead: jax.Array, move_speed: jax.Array) -> En
 
 def enemy_rows(enemies: Enemies) -> tuple[jax.Array, jax.Array]:
     """The enemies' cells: uint32 (8,) with trails, enemy bullets and fish in ten bits each, and one with submarines."""
-    in_row = slots.equal(enemies.row, np.arange(NUM_ROWS, dtype=np.int32))
+    in_row = packing.equal(enemies.row, np.arange(NUM_ROWS, dtype=np.int32))
     none = enemies.alive ^ enemies.alive
-    at = [none, *(enemies.alive & slots.equal(enemies.x, x) for x in range(SIDE)), none]
+    at = [none, *(enemies.alive & packing.equal(enemies.x, x) for x in range(SIDE)), none]
     behind = [(at[x + 2] & enemies.right) | (at[x] & ~enemies.right) for x in range(SIDE)]
-    bullets = [enemies.bullet & slots.equal(enemies.bullet_x, x) for x in range(SIDE)]
+    bullets = [enemies.bullet & packing.equal(enemies.bullet_x, x) for x in range(SIDE)]
     fish = [mask & ~enemies.is_sub for mask in at[1:-1]]
     subs = [mask & enemies.is_sub for mask in at[1:-1]]
 
     def board(columns: list[jax.Array]) -> jax.Array:
         # The minimum tells whether there is any: it vectorizes, and comparisons do not.
         found = [jnp.minimum(in_row & column, np.uint32(1)) for column in columns]
-        return slots.union([lax.shift_left(cell, np.uint32(x)) for x, cell in enumerate(found)])
+        return packing.union([lax.shift_left(cell, np.uint32(x)) for x, cell in enumerate(found)])
 
     return board([*behind, *bullets, *fish]), board(subs)
 
 
 def _in_row(row: Number, y: jax.Array) -> jax.Array:
-    return slots.equal(row, y - 1) & slots.fill(y > 0)
+    return packing.equal(row, y - 1) & packing.fill(y > 0)
 
 
 def _at(x: Number, row: Number, at_x: jax.Array, at_y: jax.Array) -> jax.Array:
-    return slots.equal(x, at_x) & _in_row(row, at_y)
+    return packing.equal(x, at_x) & _in_row(row, at_y)
 
 
 def _outside(x: Number) -> jax.Array:
@@ -536,17 +522,17 @@ def _outside(x: Number) -> jax.Array:
 
 def _advance(enemies: Enemies, x: Number, mask: jax.Array) -> Number:
     """The columns after those of the mask have moved by one cell, each in its enemy's direction."""
-    return slots.decrease(slots.increase(x, mask & enemies.right), mask & ~enemies.right)
+    return packing.decrease(packing.increase(x, mask & enemies.right), mask & ~enemies.right)
 
 
 def _move(enemies: Enemies) -> tuple[jax.Array, Number]:
     """The mask of the enemies that move, and all columns after it."""
-    moves = enemies.alive & slots.equal(enemies.move_timer, 0)
+    moves = enemies.alive & packing.equal(enemies.move_timer, 0)
     return moves, _advance(enemies, enemies.x, moves)
 
 
 def _fires(enemies: Enemies) -> jax.Array:
-    return enemies.alive & enemies.is_sub & slots.equal(enemies.shot_timer, 0)
+    return enemies.alive & enemies.is_sub & packing.equal(enemies.shot_timer, 0)
 
 
 def _enemy_bullets(enemies: Enemies, moves: jax.Array, x: Number) -> list[tuple[jax.Array, Number]]:
@@ -556,7 +542,7 @@ def _enemy_bullets(enemies: Enemies, moves: jax.Array, x: Number) -> list[tuple[
     """
     fires = _fires(enemies)
     bullet = enemies.bullet | fires
-    bullet_x = slots.select(fires, x, enemies.bullet_x)
+    bullet_x = packing.select(fires, x, enemies.bullet_x)
     return [(bullet, bullet_x), (bullet, _advance(enemies, bullet_x, bullet))]
 
 
@@ -578,9 +564,9 @@ def visible_things(state: SeaquestState) -> tuple[tuple[jax.Array, ...], ...]:
     diver_exists, diver_right, diver_x, diver_row, _ = (jnp.stack(each) for each in zip(*divers, strict=True))
     enemies = state.enemies
     alive, is_sub, to_right, has_bullet = (
-        slots.to_values((mask,)) == 1 for mask in (enemies.alive, enemies.is_sub, enemies.right, enemies.bullet)
+        packing.to_values((mask,)) == 1 for mask in (enemies.alive, enemies.is_sub, enemies.right, enemies.bullet)
     )
-    columns, rows, bullet_x = (slots.to_values(number) for number in (enemies.x, enemies.row, enemies.bullet_x))
+    columns, rows, bullet_x = (packing.to_values(number) for number in (enemies.x, enemies.row, enemies.bullet_x))
     return (
         (exist, right, x, y),
         (diver_exists, diver_right, diver_x, diver_row + 1),
@@ -632,7 +618,7 @@ def _expand(water: jax.Array, others: jax.Array, player: jax.Array) -> jax.Array
         masks[word, rows, :, channel] = 1 << first + np.arange(SIDE)
     masks = masks.reshape(3, SIDE, -1)
     words = (water, others, player)
-    return slots.union([word[:, None] & mask for word, mask in zip(words, masks, strict=True)]) != 0
+    return packing.union([word[:, None] & mask for word, mask in zip(words, masks, strict=True)]) != 0
 
 
 # Bullets and divers in the bits of words.
@@ -668,7 +654,7 @@ def join(numbers: Sequence[ArrayLike], widths: Sequence[int]) -> jax.Array:
     """A word with these numbers, each in as many bits as its width, the first in the lowest ones."""
     shifts = np.cumsum([0, *widths[:-1]]).astype(np.uint32)
     words = [jnp.asarray(number).astype(jnp.uint32) for number in numbers]
-    return slots.union([lax.shift_left(word, shift) for word, shift in zip(words, shifts, strict=True)])
+    return packing.union([lax.shift_left(word, shift) for word, shift in zip(words, shifts, strict=True)])
 
 
 def insert_first(items: list[ItemT], enters: jax.Array, new: ItemT) -> list[ItemT]:

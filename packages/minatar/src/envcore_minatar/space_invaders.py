@@ -13,10 +13,11 @@ import numpy as np
 from envcore import spaces
 from envcore.fusion import compute_once
 from envcore.typing import Int
+from flax import struct
 from jax import lax
 from jax.typing import ArrayLike
 
-from envcore_minatar import slots, views
+from envcore_minatar import packing
 from envcore_minatar.game import (
     FIRE,
     LEFT,
@@ -29,8 +30,7 @@ from envcore_minatar.game import (
     move_sideways,
     up_to,
 )
-from envcore_minatar.packing import FULL_ROW, SIDE, bit, expand_once, from_board, to_board
-from envcore_minatar.views import View
+from envcore_minatar.packing import FULL_ROW, SIDE, bit, expand_once, to_board
 
 Rows = list[jax.Array]
 """A board: ten rows from the top, uint32 (), bit x is the cell in column x."""
@@ -45,7 +45,7 @@ _SHOT_INTERVAL = 10
 _SLOWEST, _FASTEST = 12, 6
 
 
-@views.dataclass
+@struct.dataclass
 class SpaceInvadersState(MinAtarState):
     """State of `SpaceInvaders`. Rows count from the top, columns from the left, from 0 to 9.
 
@@ -67,44 +67,25 @@ class SpaceInvadersState(MinAtarState):
     alien_shot_timer: Int
     rows: Annotated[jax.Array, "uint32 (10,)"]
 
-    @View
+    @property
     def ramp_index(self) -> jax.Array:
         """How often the aliens have become faster, int32 (): 12 - `enemy_move_interval`."""
         return _SLOWEST - self.enemy_move_interval
 
-    @View
+    @property
     def alien_map(self) -> jax.Array:
         """The cells with aliens, bool (10, 10)."""
-        return self._board(0)
+        return to_board(self.rows)
 
-    @alien_map.inverse
-    def _with_aliens(self, alien_map: ArrayLike) -> dict[str, jax.Array]:
-        return self._with_board(0, alien_map)
-
-    @View
+    @property
     def f_bullet_map(self) -> jax.Array:
         """The cells with bullets of the cannon, bool (10, 10)."""
-        return self._board(1)
+        return to_board(self.rows >> np.uint32(SIDE))
 
-    @f_bullet_map.inverse
-    def _with_our_bullets(self, f_bullet_map: ArrayLike) -> dict[str, jax.Array]:
-        return self._with_board(1, f_bullet_map)
-
-    @View
+    @property
     def e_bullet_map(self) -> jax.Array:
         """The cells with bullets of aliens, bool (10, 10)."""
-        return self._board(2)
-
-    @e_bullet_map.inverse
-    def _with_their_bullets(self, e_bullet_map: ArrayLike) -> dict[str, jax.Array]:
-        return self._with_board(2, e_bullet_map)
-
-    def _board(self, number: int) -> jax.Array:
-        return to_board(self.rows >> np.uint32(SIDE * number))
-
-    def _with_board(self, number: int, board: ArrayLike) -> dict[str, jax.Array]:
-        shift = np.uint32(SIDE * number)
-        return {"rows": (self.rows & ~(FULL_ROW << shift)) | (from_board(board) << shift)}
+        return to_board(self.rows >> np.uint32(2 * SIDE))
 
 
 class _Events(NamedTuple):
@@ -231,7 +212,7 @@ class SpaceInvaders(Game[SpaceInvadersState, tuple[()]]):
         return expand_once(lambda rows, masks: (rows[:, None] & masks[None]) != 0, state.rows, masks)
 
     def paint(self, state: SpaceInvadersState, height: int) -> jax.Array:
-        from envcore_minatar.render.arcade import paint_space_invaders
+        from envcore_minatar.render import paint_space_invaders
 
         return paint_space_invaders(
             height,
@@ -353,14 +334,16 @@ def join_boards(aliens: Iterable[ArrayLike], ours: Iterable[ArrayLike], theirs: 
 
 def occupied_columns(rows: Rows) -> jax.Array:
     """The columns in which some row has a bit set."""
-    return slots.union(rows)
+    return packing.union(rows)
 
 
 def count(rows: Rows) -> jax.Array:
     """The number of bits set, int32 ()."""
     # Three rows fill a word, and processors count the bits of words one by one or by a dozen operations each.
     threes = [rows[y : y + 3] for y in range(0, SIDE, 3)]
-    words = [slots.union([lax.shift_left(row, np.uint32(SIDE * i)) for i, row in enumerate(three)]) for three in threes]
+    words = [
+        packing.union([lax.shift_left(row, np.uint32(SIDE * i)) for i, row in enumerate(three)]) for three in threes
+    ]
     return functools.reduce(lax.add, map(lax.population_count, words)).astype(jnp.int32)
 
 

@@ -9,8 +9,8 @@ import pytest
 from envcore import painting
 from envcore_minatar.breakout import Breakout
 from envcore_minatar.space_invaders import SpaceInvaders
-from minatar_pictures import cells_with
-from picture_checks import middle, near, places, state_of
+from minatar_pictures import cells_with, state_of
+from picture_checks import middle, near, places
 
 BREAKOUT, INVADERS = Breakout(), SpaceInvaders()
 ONE = np.zeros((10, 10), bool)

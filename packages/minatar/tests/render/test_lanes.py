@@ -7,8 +7,8 @@ import pytest
 from envcore import painting
 from envcore_minatar.asterix import Asterix
 from envcore_minatar.freeway import Freeway
-from minatar_pictures import cells_with
-from picture_checks import near, state_of
+from minatar_pictures import cells_with, state_of
+from picture_checks import near
 
 ASTERIX, FREEWAY = Asterix(), Freeway()
 TIMERS = {"spawn_speed": 10, "move_speed": 5}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_minatar.render.original import colors, paint_channels
+from envcore_minatar.render import colors, paint_channels
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import painting
-from envcore_minatar.render.parts import board, by_row, facing, repeated_both_ways, rows_of
+from envcore_minatar.render import board, by_row, facing, repeated_both_ways
 
 X, Y = np.array([[0.3, -0.3]], np.float32), np.array([[0.1]], np.float32)
 
@@ -32,6 +32,8 @@ def test_copies_face_the_way_of_their_board() -> None:
 
 
 def test_rows_have_their_colors() -> None:
-    paint = by_row(rows_of((painting.RED, painting.BLUE), first=1))
+    colors = np.zeros((10, 3))
+    colors[1:3] = painting.RED, painting.BLUE
+    paint = by_row(colors)
     for y, color in ((8.5, painting.RED), (7.5, painting.BLUE), (0.5, (0, 0, 0))):
         assert tuple(map(float, paint(jnp.float32(2.0), jnp.float32(y)))) == color

@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import painting
-from envcore_minatar import slots
 from envcore_minatar.seaquest import Bullet, Diver, Enemies, Seaquest, join_bullets, join_divers
-from minatar_pictures import CELL
-from picture_checks import near, state_of
+from minatar_pictures import CELL, state_of
+from picture_checks import near
+from seaquest_original import from_values
 
 ENV = Seaquest()
 NO_DIVER, NO_BULLET = Diver(*[jnp.int32(0)] * 5), Bullet(*[jnp.int32(0)] * 4)
@@ -30,7 +30,7 @@ def cells(shown: np.ndarray, color: painting.Color) -> list[list[int]]:
 
 def enemy(right: int, is_sub: int = 0, bullet: int = 0, x: int = 3, row: int = 2) -> Enemies:
     def words(value: int, width: int) -> Any:
-        return slots.from_values(jnp.zeros(32, jnp.int32).at[5].set(value), width)
+        return from_values(jnp.zeros(32, jnp.int32).at[5].set(value), width)
 
     alive, subs, to_right, has_bullet = (words(value, 1)[0] for value in (1, is_sub, right, bullet))
     return Enemies(alive, subs, to_right, words(x, 4), words(row, 3), words(0, 3), words(0, 4), has_bullet, words(7, 4))
