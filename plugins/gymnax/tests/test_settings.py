@@ -104,7 +104,7 @@ FIELDS = {
 
 @pytest.mark.parametrize("env_id", FIELDS)
 def test_every_field_of_gymnaxs_table(env_id):
-    """Those of gymnax 1.0.1's states and params, but for what README says is not there, by name in `replace` too, where MinAtar's boards and lists become words."""
+    """Those of gymnax 1.0.1's states and params, but for what README says is not there, by name in `replace` too."""
     of_state, of_params = FIELDS[env_id]
     env, params = gymnax.make(env_id)
     _, state = env.reset(jax.random.key(0), params)

@@ -174,17 +174,10 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         return jnp.concatenate(self._arrange(state.last_reward.astype(jnp.float32)[None], arm, time[None]))
 
     def render(self, state: BernoulliBanditState, params: BernoulliBanditParams, height: int = 256) -> jax.Array:
-        from envcore_misc.render.bandits import paint_bernoulli_bandit
+        from envcore_misc.render import paint_bernoulli_bandit
 
-        return paint_bernoulli_bandit(
-            height,
-            state.time,
-            state.last_action,
-            state.last_reward,
-            state.reward_probs,
-            state.exp_reward_best,
-            params.max_steps_in_episode,
-        )
+        numbers = state.time, state.last_action, state.last_reward, state.reward_probs, state.exp_reward_best
+        return paint_bernoulli_bandit(height, *numbers, params.max_steps_in_episode)
 
     def _reward_probs(self, key: jax.Array, params: BernoulliBanditParams) -> jax.Array:
         if self.arms == "given":

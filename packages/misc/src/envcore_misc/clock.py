@@ -1,27 +1,15 @@
-"""The time in the observations of meta-learning environments."""
+"""The time in the observations of meta-learning environments, whose params have `normalize_time`."""
 
 from __future__ import annotations
 
-from typing import Protocol, TypeAlias
+from typing import Any
 
 import jax
 import jax.numpy as jnp
-from envcore.typing import BoolParam, FloatParam, IntParam
-
-Number: TypeAlias = FloatParam | IntParam
+from envcore.typing import FloatParam
 
 
-class TimedParams(Protocol):
-    """What the params of these environments have."""
-
-    @property
-    def max_steps_in_episode(self) -> IntParam: ...
-
-    @property
-    def normalize_time(self) -> BoolParam: ...
-
-
-def observed_time(time: jax.Array, params: TimedParams, low: FloatParam = -1.0, high: FloatParam = 1.0) -> jax.Array:
+def observed_time(time: jax.Array, params: Any, low: FloatParam = -1.0, high: FloatParam = 1.0) -> jax.Array:
     """The time as observations show it: `low` to `high` with `params.normalize_time`, else in steps.
 
     It stops at `params.max_steps_in_episode`.
@@ -32,7 +20,7 @@ def observed_time(time: jax.Array, params: TimedParams, low: FloatParam = -1.0, 
     return jnp.where(params.normalize_time, scaled, passed)
 
 
-def time_bounds(params: TimedParams, low: FloatParam = -1.0, high: FloatParam = 1.0) -> tuple[Number, Number]:
+def time_bounds(params: Any, low: FloatParam = -1.0, high: FloatParam = 1.0) -> tuple[Any, Any]:
     """The smallest and the largest `observed_time`."""
     last = params.max_steps_in_episode
     if isinstance(params.normalize_time, jax.Array):  # perhaps traced

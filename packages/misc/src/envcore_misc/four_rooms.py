@@ -208,7 +208,7 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         return jnp.stack([jnp.asarray(~_IS_FREE), agent, goal], axis=-1)
 
     def render(self, state: FourRoomsState, params: FourRoomsParams, height: int = 256) -> jax.Array:
-        from envcore_misc.render.grids import paint_four_rooms
+        from envcore_misc.render import paint_four_rooms
 
         return paint_four_rooms(height, state.pos, state.goal, ~_IS_FREE)
 

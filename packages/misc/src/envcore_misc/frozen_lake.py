@@ -152,7 +152,7 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         return state.position
 
     def render(self, state: FrozenLakeState, params: FrozenLakeParams, height: int = 256) -> jax.Array:
-        from envcore_misc.render.grids import paint_frozen_lake
+        from envcore_misc.render import paint_frozen_lake
 
         return paint_frozen_lake(height, state.position, lake=self.lake)
 

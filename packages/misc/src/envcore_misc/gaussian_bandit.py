@@ -129,16 +129,8 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
         return jnp.stack([state.last_reward, *arms, observed_time(state.time, params)])
 
     def render(self, state: GaussianBanditState, params: GaussianBanditParams, height: int = 256) -> jax.Array:
-        from envcore_misc.render.bandits import paint_gaussian_bandit
+        from envcore_misc.render import paint_gaussian_bandit
 
-        return paint_gaussian_bandit(
-            height,
-            state.time,
-            state.last_action,
-            state.last_reward,
-            state.mu,
-            params.mean_mu,
-            params.sigma_p,
-            params.sigma_l,
-            params.max_steps_in_episode,
-        )
+        numbers = state.time, state.last_action, state.last_reward, state.mu
+        task = params.mean_mu, params.sigma_p, params.sigma_l
+        return paint_gaussian_bandit(height, *numbers, *task, params.max_steps_in_episode)

@@ -13,7 +13,6 @@ from envcore.environment import Environment, EnvParams, EnvState, computed
 from envcore.fusion import compute_once
 from envcore.typing import ArrayParam, BoolParam, Float, FloatParam, Int, IntParam
 from flax import struct
-from jax import lax
 
 _MOVES = {"gymnax": ((-1, 0), (0, 1), (1, 0), (0, -1)), "original": ((-1, 0), (1, 0), (0, -1), (0, 1))}
 _NAMES = {"gymnax": ("up", "right", "down", "left"), "original": ("up", "down", "left", "right")}
@@ -183,7 +182,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         center = np.full(2, self._center, np.int32)
         other = compute_once(self._other_cell, draws, center)
         goal = jnp.where(params.resample_goal_pos, other, params.goal_fixed)
-        pos = jnp.where(_are_equal(goal, center), other, center)
+        pos = jnp.where((goal == center).all(), other, center)
         return MetaMazeState(last_action=jnp.int32(0), last_reward=jnp.float32(0), pos=pos, goal=goal)
 
     def draw(self, key: jax.Array, params: MetaMazeParams) -> Int:
@@ -195,7 +194,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
     ) -> tuple[MetaMazeState, jax.Array, jax.Array]:
         target, bumps = compute_once(self._try, state.pos, action)
         target = jnp.where(bumps, state.pos, target)
-        is_goal = _are_equal(target, state.goal)
+        is_goal = (target == state.goal).all()
         pos = jnp.where(is_goal, compute_once(self._other_cell, draws, state.goal), target)
         punishment = -params.punishment if self.rules == "original" else params.punishment
         reward = jnp.where(is_goal, params.reward, np.float32(0)) + jnp.where(bumps, punishment, np.float32(0))
@@ -220,18 +219,10 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         return jnp.concatenate([walls, action, jnp.stack([state.last_reward, time])])
 
     def render(self, state: MetaMazeState, params: MetaMazeParams, height: int = 256) -> jax.Array:
-        from envcore_misc.render.grids import paint_meta_maze
+        from envcore_misc.render import paint_meta_maze
 
-        return paint_meta_maze(
-            height,
-            state.time,
-            state.pos,
-            state.goal,
-            state.last_reward,
-            params.max_steps_in_episode,
-            self.walls,
-            rf_size=self.rf_size,
-        )
+        numbers = state.time, state.pos, state.goal, state.last_reward, params.max_steps_in_episode
+        return paint_meta_maze(height, *numbers, self.walls, rf_size=self.rf_size)
 
     @property
     def _center(self) -> int:
@@ -256,15 +247,4 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         """Row and column of the free cell with this number; the last free cell replaces `excluded`."""
         cells = self._free_cells
         cell = jnp.asarray(cells)[number]
-        return jnp.where(_are_equal(cell, excluded), cells[-1], cell)
-
-
-def _are_equal(cell: ArrayParam, other: ArrayParam) -> jax.Array:
-    """Whether two cells are the same: bool ()."""
-    # A GPU would write what a reduction reads. A CPU takes 1.5 times as long for a step without it.
-    return lax.platform_dependent(
-        jnp.asarray(cell),
-        jnp.asarray(other),
-        cpu=lambda cell, other: (cell == other).all(),
-        default=lambda cell, other: (cell[0] == other[0]) & (cell[1] == other[1]),
-    )
+        return jnp.where((cell == excluded).all(), cells[-1], cell)

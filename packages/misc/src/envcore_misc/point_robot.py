@@ -217,20 +217,11 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
         return jnp.concatenate([state.pos, state.last_reward[None], state.last_action, time[None]])
 
     def render(self, state: PointRobotState, params: PointRobotParams, height: int = 256) -> jax.Array:
-        from envcore_misc.render.plane import paint_point_robot
+        from envcore_misc.render import paint_point_robot
 
-        return paint_point_robot(
-            height,
-            state.time,
-            state.pos,
-            state.goal,
-            state.last_action,
-            state.last_reward,
-            params.max_force,
-            params.circle_radius,
-            params.goal_radius,
-            params.dense_reward,
-        )
+        numbers = state.time, state.pos, state.goal, state.last_action, state.last_reward
+        sizes = params.max_force, params.circle_radius, params.goal_radius
+        return paint_point_robot(height, *numbers, *sizes, params.dense_reward)
 
     def _place(self, units: list[jax.Array]) -> PointRobotDraws:
         """A place to start from two numbers uniform on [0, 1)."""

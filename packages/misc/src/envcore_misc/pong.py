@@ -203,7 +203,7 @@ class Pong(Environment[PongState, PongParams]):
         return show(*balls, state.paddle_centers, state.time, *sizes, self.paddle_half_height)
 
     def render(self, state: PongState, params: PongParams, height: int = 256) -> jax.Array:
-        from envcore_misc.render.arcade import paint_pong
+        from envcore_misc.render import paint_pong
 
         return paint_pong(
             height,

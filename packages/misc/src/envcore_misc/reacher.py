@@ -162,7 +162,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
         return jnp.concatenate([trig.cos(state.angles), trig.sin(state.angles), state.angle_vels, state.goal_xy])
 
     def render(self, state: ReacherState, params: ReacherParams, height: int = 256) -> jax.Array:
-        from envcore_misc.render.plane import paint_reacher
+        from envcore_misc.render import paint_reacher
 
         return paint_reacher(
             height, state.angles, state.goal_xy, params.link_lengths, params.goal_low, params.goal_high

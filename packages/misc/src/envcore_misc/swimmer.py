@@ -165,7 +165,7 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
         return jnp.concatenate([state.urchin_xys.reshape(-1), state.xy, state.xy_vel, state.goal_xy])
 
     def render(self, state: SwimmerState, params: SwimmerParams, height: int = 256) -> jax.Array:
-        from envcore_misc.render.plane import paint_swimmer
+        from envcore_misc.render import paint_swimmer
 
         return paint_swimmer(
             height,
