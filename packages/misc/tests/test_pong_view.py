@@ -21,14 +21,14 @@ LEFT, RIGHT = [[0, 0], [1, 0], [2, 0]], [[2, 5], [3, 5], [4, 5]]
 
 
 def test_frames_show_paddles_ball_and_the_ball_before() -> None:
-    paddles, ball, before = jnp.moveaxis(pong.observed_frames(**PIECES, height=5, width=6, half=1), -1, 0)
+    paddles, ball, before = jnp.moveaxis(pong.observed_frames(**PIECES, sizes=(5, 6, 1)), -1, 0)
     assert cells(paddles) == sorted(LEFT + RIGHT)
     assert cells(ball) == [[2, 3]]
     assert cells(before) == [[0, 5]]
 
 
 def test_the_board_numbers_its_pieces() -> None:
-    (board,) = pong.observed_board(**PIECES, height=5, width=6, half=1)
+    (board,) = pong.observed_board(**PIECES, sizes=(5, 6, 1))
     assert (board.dtype, board.shape) == (jnp.uint8, (5, 6))
     assert cells(board == 1) == sorted(LEFT + RIGHT)
     assert cells(board == 2) == [[2, 3]]

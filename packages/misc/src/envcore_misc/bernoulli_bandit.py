@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,6 @@ from flax import struct
 
 from envcore_misc.clock import observed_time, time_bounds
 
-T = TypeVar("T")
 Arms = Literal["dependent", "dependent-uniform", "independent", "given"]
 
 
@@ -149,7 +148,15 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
 
     def draw_start(self, key: jax.Array, params: BernoulliBanditParams) -> jax.Array:
         """The arms' probabilities of a reward: float32 (num_arms,)."""
-        return self._reward_probs(key, params)
+        if self.arms == "given":
+            return jnp.asarray(params.reward_probs)
+        if self.arms == "independent":
+            return random.uniform(key, (self.num_arms,))
+        if self.arms == "dependent-uniform":
+            first = random.uniform(key)
+        else:
+            first = jnp.where(random.integers(random.bits(key), 2) == 0, params.reward_prob, 1 - params.reward_prob)
+        return jnp.stack([first, 1 - first])
 
     def init_state(self, draws: jax.Array, params: BernoulliBanditParams) -> BernoulliBanditState:
         probs, none = draws, jnp.int32(0)
@@ -179,16 +186,5 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         numbers = state.time, state.last_action, state.last_reward, state.reward_probs, state.exp_reward_best
         return paint_bernoulli_bandit(height, *numbers, params.max_steps_in_episode)
 
-    def _reward_probs(self, key: jax.Array, params: BernoulliBanditParams) -> jax.Array:
-        if self.arms == "given":
-            return jnp.asarray(params.reward_probs)
-        if self.arms == "independent":
-            return random.uniform(key, (self.num_arms,))
-        if self.arms == "dependent-uniform":
-            first = random.uniform(key)
-        else:
-            first = jnp.where(random.integers(random.bits(key), 2) == 0, params.reward_prob, 1 - params.reward_prob)
-        return jnp.stack([first, 1 - first])
-
-    def _arrange(self, reward: T, arm: T, time: T) -> list[T]:
+    def _arrange(self, reward: Any, arm: Any, time: Any) -> list[Any]:
         return [reward, arm, time] if self.time_last else [reward, time, arm]

@@ -146,9 +146,8 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
     action_names = computed(lambda self: _NAMES[self.rules])
 
     def check_params(self, params: MetaMazeParams) -> None:
-        require.that(
-            params, ("goal_fixed",), lambda goal: not self._is_wall(*goal), "the row and column of a free cell"
-        )
+        free = "the row and column of a free cell"
+        require.that(params, ("goal_fixed",), lambda goal: not self._is_wall(*goal), free)
 
     def action_space(self, params: MetaMazeParams) -> spaces.Discrete:
         return spaces.Discrete(4)

@@ -17,6 +17,7 @@ from flax import struct
 _BALL, _LAST, _LEFT, _RIGHT = (np.uint8(2**i) for i in range(4))
 _FRAMES = (_LEFT | _RIGHT, _BALL, _LAST)
 _BOARD = (_LEFT | _RIGHT | _BALL,)
+Sizes = tuple[int, int, int]
 
 
 @struct.dataclass
@@ -199,21 +200,16 @@ class Pong(Environment[PongState, PongParams]):
 
     def observe(self, state: PongState, params: PongParams) -> jax.Array:
         show = observed_board if self.rules == "original" else observed_frames
-        balls, sizes = (state.ball_position, state.last_ball_position), (self.height, self.width)
-        return show(*balls, state.paddle_centers, state.time, *sizes, self.paddle_half_height)
+        sizes = self.height, self.width, self.paddle_half_height
+        return show(state.ball_position, state.last_ball_position, state.paddle_centers, state.time, sizes)
 
     def render(self, state: PongState, params: PongParams, height: int = 256) -> jax.Array:
         from envcore_misc.render import paint_pong
 
-        return paint_pong(
-            height,
-            state.ball_position,
-            state.last_ball_position,
-            state.paddle_centers,
-            jnp.logical_not(params.use_ai_policy) if self.rules == "gymnax" else True,
-            size=(self.height, self.width),
-            paddle_half_height=self.paddle_half_height,
-        )
+        places = state.ball_position, state.last_ball_position, state.paddle_centers
+        plays_both = jnp.logical_not(params.use_ai_policy) if self.rules == "gymnax" else True
+        size = self.height, self.width
+        return paint_pong(height, *places, plays_both, size=size, paddle_half_height=self.paddle_half_height)
 
     @property
     def _paddle_range(self) -> tuple[int, int]:
@@ -304,9 +300,7 @@ def _direction(action: jax.Array) -> jax.Array:
 # The observation: a cell shows a piece if the masks of its row and of its column both have the bit of the piece.
 
 
-def observed_frames(
-    ball: jax.Array, last: jax.Array, centers: jax.Array, time: jax.Array, height: int, width: int, half: int
-) -> jax.Array:
+def observed_frames(ball: jax.Array, last: jax.Array, centers: jax.Array, time: jax.Array, sizes: Sizes) -> jax.Array:
     """Whether a cell shows a paddle, the ball, the ball one step before: bool (height, width, 3).
 
     Args:
@@ -314,35 +308,27 @@ def observed_frames(
       last: those one step before.
       centers: rows of the left and the right paddle's center, float32 (2,).
       time: steps taken, int32 ().
-      height: rows of the board.
-      width: its columns.
-      half: rows of a paddle on either side of its center.
+      sizes: rows and columns of the board, and rows of a paddle on either side of its center.
     """
-    rows, columns = _pieces(ball, last, centers, height, width, half, _FRAMES)
-    return recomputed(compute_once(_show_frames, rows, columns).reshape(height, width, 3), time)
+    rows, columns = _pieces(ball, last, centers, sizes, _FRAMES)
+    return recomputed(compute_once(_show_frames, rows, columns).reshape(*sizes[:2], 3), time)
 
 
-def observed_board(
-    ball: jax.Array, last: jax.Array, centers: jax.Array, time: jax.Array, height: int, width: int, half: int
-) -> jax.Array:
+def observed_board(ball: jax.Array, last: jax.Array, centers: jax.Array, time: jax.Array, sizes: Sizes) -> jax.Array:
     """0 for nothing, 1 for a paddle, 2 for the ball: uint8 (1, height, width); arguments as for `observed_frames`."""
-    rows, columns = _pieces(ball, last, centers, height, width, half, _BOARD)
+    rows, columns = _pieces(ball, last, centers, sizes, _BOARD)
     return compute_once(_show_board, rows, columns)[None]
 
 
 def _pieces(
-    ball: jax.Array,
-    last: jax.Array,
-    centers: jax.Array,
-    height: int,
-    width: int,
-    half: int,
-    frames: tuple[np.uint8, ...],
+    ball: jax.Array, last: jax.Array, centers: jax.Array, sizes: Sizes, frames: tuple[np.uint8, ...]
 ) -> tuple[jax.Array, jax.Array]:
     """The pieces that each row and each column shows, uint8; columns are repeated for each frame."""
+    height, width, half = sizes
 
     def pieces(ball: jax.Array, last: jax.Array, centers: jax.Array) -> tuple[jax.Array, jax.Array]:
-        row, column = _numbers(height), _numbers(width)
+        # in as few bytes as possible, which makes comparisons fastest
+        row, column = (np.arange(each, dtype=np.min_scalar_type(each - 1)) for each in (height, width))
         rows = _balls(row, ball[0], last[0])
         rows |= _paddle(row, centers[0], half, _LEFT)
         rows |= _paddle(row, centers[1], half, _RIGHT)
@@ -360,11 +346,6 @@ def _show_frames(rows: jax.Array, columns: jax.Array) -> jax.Array:
 def _show_board(rows: jax.Array, columns: jax.Array) -> jax.Array:
     pieces = rows[:, None] & columns[None]
     return jnp.where((pieces & (_LEFT | _RIGHT)) != 0, np.uint8(1), pieces * np.uint8(2))
-
-
-def _numbers(count: int) -> np.ndarray:
-    """The numbers of rows or columns, in as few bytes as possible, which makes comparisons fastest."""
-    return np.arange(count, dtype=np.min_scalar_type(count - 1))
 
 
 def _balls(cells: np.ndarray, now: jax.Array, before: jax.Array) -> jax.Array:

@@ -167,17 +167,9 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
     def render(self, state: SwimmerState, params: SwimmerParams, height: int = 256) -> jax.Array:
         from envcore_misc.render import paint_swimmer
 
-        return paint_swimmer(
-            height,
-            state.xy,
-            state.xy_vel,
-            state.goal_xy,
-            state.urchin_xys,
-            params.goal_low,
-            params.goal_high,
-            params.urchin_low,
-            params.urchin_high,
-        )
+        numbers = state.xy, state.xy_vel, state.goal_xy, state.urchin_xys
+        bounds = params.goal_low, params.goal_high, params.urchin_low, params.urchin_high
+        return paint_swimmer(height, *numbers, *bounds)
 
 
 def _proximity(xy: jax.Array, goal_xy: jax.Array, urchin_xys: jax.Array) -> jax.Array:
