@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from envcore import random, spaces, wrappers
 from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState, computed
-from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError, InvalidParamsError, NoPictureError
+from envcore.errors import EnvironmentDefinitionError, InvalidParamsError, NoPictureError
 from envcore_testing.numerics import numerics
 from flax import struct
 from toy import Counter, CounterParams, CounterState, Deck, Fuse, Spring, Tally
@@ -195,11 +195,6 @@ class TestTypes:
         line = Wrong.transition.__code__.co_firstlineno
         with pytest.raises(EnvironmentDefinitionError, match=rf"\(transition is at .*test_environment\.py:{line}\)"):
             play(Wrong(), [0])
-
-    def test_a_user_s_wrong_state_is_not_the_author_s_fault(self) -> None:
-        state = Counter().reset(KEY)[1].replace(count=np.zeros(3, np.int32))
-        with pytest.raises(InvalidArgumentError, match=r"Counter's state\.count must have shape \(\), got \(3,\)"):
-            Counter().advance(state, jnp.int32(1), KEY, Counter().default_params)
 
     def test_restart_has_to_keep_the_types(self) -> None:
         class Wrong(Tally):

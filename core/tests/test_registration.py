@@ -204,7 +204,7 @@ def test_an_id_is_a_string(registry: Registry, env_id: Any) -> None:
 
 
 def test_nothing_installed(registry: Registry) -> None:
-    with pytest.raises(UnknownEnvironmentError, match="No environments are installed at all: pip install "):
+    with pytest.raises(UnknownEnvironmentError, match="there is no environment 'Nothing'"):
         registry.make("Nothing")
     registry.register(*COUNTER)
     with pytest.raises(UnknownEnvironmentError, match=r"Did you mean 'Counter-v0'\? `list\(envcore.registry\)`, or"):
@@ -343,8 +343,12 @@ TAKES = "register takes a subclass of envcore.Environment, a function that retur
         (("X-v0", functools.partial(toy.Counter, goal=5)), {}, f"{TAKES} .* got functools.partial"),
         (("X-v0", None), {}, f"{TAKES} .* got None"),
         (("X-v0", len), {}, f"{TAKES} .* got <built-in function len>"),
-        (("X-v0", "toy.Counter"), {}, r"entry_point of 'X-v0' must read 'package\.module:Class', got 'toy\.Counter'"),
-        (("X v0", toy.Counter), {}, "id 'X v0' must start with a letter"),
+        (
+            ("X-v0", "toy.Counter"),
+            {},
+            r"entry_point of EnvSpec 'X-v0' must read 'package\.module:Class', got 'toy\.Counter'",
+        ),
+        (("X v0", toy.Counter), {}, "id of EnvSpec 'X v0' must start with a letter"),
     ],
 )
 def test_what_register_refuses(registry: Registry, args: Any, fields: dict[str, Any], message: str) -> None:
@@ -561,7 +565,7 @@ def test_wrong_options(registry: Registry, options: dict[str, Any], message: str
 @pytest.mark.parametrize("walls", [[1, 2], ([1], 2), np.zeros(2)])
 def test_an_option_that_cannot_be_hashed(registry: Registry, walls: Any) -> None:
     local(registry, f"{__name__}:Grid", size=3)
-    with pytest.raises(EnvironmentDefinitionError, match=r"^Grid\.walls must be hashable, .*: use a tuple"):
+    with pytest.raises(EnvironmentDefinitionError, match=r"^Grid\(.* must be hashable, .*: use tuples"):
         registry.make("X-v0", walls=walls)
 
 

@@ -44,7 +44,7 @@ def test_malformed_entry_points(entry_point: str) -> None:
 def test_a_family_is_a_prefix_of_the_id() -> None:
     assert row(id="bsuite/catch/0", family="bsuite/catch").family == "bsuite/catch"
     for family in ("catch", "bsuite/catch/0", "bsuite/cat", "bsuite/catch/"):
-        with pytest.raises(InvalidArgumentError, match="must be the part of its id before a '/'"):
+        with pytest.raises(InvalidArgumentError, match="must be the part of the id before a '/'"):
             row(id="bsuite/catch/0", family=family)
 
 

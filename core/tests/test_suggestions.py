@@ -111,12 +111,6 @@ def test_what_is_installed_is_not_named(env_id: str) -> None:
     assert "pip install" not in message(env_id, "envcore-classic-control:CartPole-v1", "envcore-bridges:brax/ant")
 
 
-def test_nothing_is_installed() -> None:
-    advice = f"No environments are installed at all: {how_to_install('envcore[all]')}."
-    assert advice in message("Nothing")
-    assert advice not in message("Nothing", plugins=[BROKEN])
-
-
 @pytest.mark.parametrize(
     ("env_id", "said"),
     [

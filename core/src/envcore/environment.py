@@ -188,10 +188,8 @@ class Environment(abc.ABC, Generic[StateT, ParamsT]):
           NoPictureError: the environment has no picture, which is the default.
           InvalidArgumentError: the height is not a positive integer, or the state is a batch of states.
         """
-        raise NoPictureError(
-            f"{self.name} cannot be rendered: its class {type(self).__qualname__} has to implement "
-            "render(state, params, height), which returns uint8 (height, width, 3)."
-        )
+        needed = f"its class {type(self).__qualname__} has to implement render(state, params, height)"
+        raise NoPictureError(f"{self.name} cannot be rendered: {needed}.")
 
     # What users call.
 

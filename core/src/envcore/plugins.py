@@ -151,10 +151,7 @@ def _names_group(distribution: Any) -> bool:
 
 
 def _entry_point(distribution: Any) -> Any:
-    try:
-        found = [each for each in distribution.entry_points if each.group == GROUP]
-    except Exception as error:
-        raise PluginError(f"its entry_points.txt is damaged ({one_line(error)}); install it again") from error
+    found = [each for each in distribution.entry_points if each.group == GROUP]
     if len(found) != 1:
         raise PluginError(f"it has {len(found)} entry points in the group {GROUP}, where a distribution has one")
     return found[0]

@@ -52,9 +52,7 @@ def check_key(key: object) -> None:
         got = f"an array of {key.dtype}{list(key.shape)}" if is_array else repr(key)
         raise InvalidArgumentError(f"expected a random key, got {got}: make one with jax.random.key(seed).")
     if batch:
-        raise InvalidArgumentError(
-            f"expected one random key, got a batch of shape {batch}: use jax.vmap, or one of them."
-        )
+        raise InvalidArgumentError(f"expected one random key, got a batch of {batch}: use jax.vmap, or one of them.")
 
 
 def split(key: jax.Array, num: int = 2) -> jax.Array:

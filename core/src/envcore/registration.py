@@ -141,7 +141,14 @@ class Registry(Mapping[str, Registration]):
                 finally:
                     self._is_discovering = False
                 # Warned of only now, so that a filter that turns warnings into errors does not lose the discovery.
-                _warn_of_broken(self._plugins)
+                for plugin in self._plugins:
+                    if plugin.status == "broken":
+                        message = (
+                            f"plugin {plugin.distribution} {plugin.version} is left out: {plugin.error.rstrip('.')}. "
+                            f"Fix or uninstall it, or set ENVCORE_DISABLE_PLUGINS={plugin.distribution}. "
+                            "ENVCORE_STRICT_PLUGINS=1 shows the traceback."
+                        )
+                        warnings.warn(message, PluginWarning, stacklevel=2)
             return self._plugins
 
     def announced(self, kind: type[_Named]) -> Catalogue[Announced[_Named]]:
@@ -177,9 +184,6 @@ class Registry(Mapping[str, Registration]):
             if top in sys.modules or importlib.util.find_spec(top):
                 return Registration("local", EnvSpec(name, env_id))
         return self[env_id]
-
-    def __contains__(self, env_id: object) -> bool:  # Mapping's would look for the nearest ids
-        return isinstance(env_id, str) and len(self._catalogue.matching(env_id)) == 1
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._catalogue)
@@ -261,18 +265,6 @@ class Registry(Mapping[str, Registration]):
             announced = [Registration(*row) for row in self._rows(EnvSpec)]
             self._cached = cached = local, Catalogue([*announced, *local.values()])
         return cached[1]
-
-
-def _warn_of_broken(plugins: tuple[PluginRecord, ...]) -> None:
-    for plugin in plugins:
-        if plugin.status == "broken":
-            warnings.warn(
-                f"plugin {plugin.distribution} {plugin.version} is left out: {plugin.error.rstrip('.')}. Fix or "
-                f"uninstall it, or set ENVCORE_DISABLE_PLUGINS={plugin.distribution}. ENVCORE_STRICT_PLUGINS=1 shows "
-                "the traceback.",
-                PluginWarning,
-                stacklevel=2,
-            )
 
 
 def _is_factory(value: object) -> bool:

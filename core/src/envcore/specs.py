@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Hashable, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from envcore.errors import InvalidArgumentError
 
@@ -44,15 +44,15 @@ class EnvSpec:
     family: str = ""
 
     def __post_init__(self) -> None:
-        problem = None
-        if not _ID.fullmatch(self.id):
-            problem = f"id {self.id!r} must start with a letter or digit and hold only a-z, A-Z, 0-9 and . _ + / -"
-        elif not ENTRY_POINT.fullmatch(self.entry_point):
-            problem = f"entry_point of {self.id!r} must read 'package.module:Class', got {self.entry_point!r}"
-        elif self.family and not self.id.startswith(f"{self.family}/"):
-            problem = f"family of {self.id!r} must be the part of its id before a '/', got {self.family!r}"
-        if problem:
-            raise InvalidArgumentError(f"EnvSpec.{problem}")
+        _check(
+            self,
+            _ID.fullmatch(self.id),
+            "id",
+            "must start with a letter or digit and hold only a-z, A-Z, 0-9, . _ + / -",
+        )
+        _check(self, ENTRY_POINT.fullmatch(self.entry_point), "entry_point", "must read 'package.module:Class'")
+        is_prefix = not self.family or self.id.startswith(f"{self.family}/")
+        _check(self, is_prefix, "family", "must be the part of the id before a '/'")
         object.__setattr__(self, "kwargs", dict(self.kwargs))
 
     @property
@@ -81,13 +81,8 @@ class NamedSpec:
     entry_point: str
 
     def __post_init__(self) -> None:
-        problem = None
-        if not _NAME.fullmatch(self.name):
-            problem = f"name {self.name!r} must be words of a-z and 0-9, joined by - or _"
-        elif not ENTRY_POINT.fullmatch(self.entry_point):
-            problem = f"entry_point of {self.name!r} must read 'package.module:object', got {self.entry_point!r}"
-        if problem:
-            raise InvalidArgumentError(f"{type(self).__name__}.{problem}")
+        _check(self, _NAME.fullmatch(self.name), "name", "must be words of a-z and 0-9, joined by - or _")
+        _check(self, ENTRY_POINT.fullmatch(self.entry_point), "entry_point", "must read 'package.module:object'")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,3 +116,9 @@ class AlgorithmSpec(NamedSpec):
     """
 
     kind = "algorithm"
+
+
+def _check(spec: Any, holds: object, field: str, must: str) -> None:
+    if not holds:
+        place = f"{type(spec).__name__} {spec.name!r}"
+        raise InvalidArgumentError(f"the {field} of {place} {must}, got {getattr(spec, field)!r}")

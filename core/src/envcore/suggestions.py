@@ -76,8 +76,6 @@ def unknown_environment(env_id: str, ids: Mapping[str, Any], plugins: Sequence[P
         parts.append(f"Did you mean {' or '.join(map(repr, meant))}?")
     missing = list(_missing(name, ids, {plugin.distribution for plugin in plugins}))
     parts += [f"{each} has environments with such ids: {how_to_install(each)}." for each in missing]
-    if not (plugins or ids or missing):
-        parts.append(f"No environments are installed at all: {how_to_install('envcore[all]')}.")
     parts += left_out(plugins)
     return " ".join([*parts, "`list(envcore.registry)`, or `envcore list` of envcore-cli, shows what is installed."])
 

@@ -80,13 +80,7 @@ def _is_exact(leaf: object, expected: jax.Array | jax.ShapeDtypeStruct) -> bool:
     )
 
 
-def _conform_leaf(
-    leaf: PyTree,
-    expected: jax.Array | jax.ShapeDtypeStruct,
-    what: str,
-    error: Callable[[str], Exception],
-    if_batched: str,
-) -> PyTree:
+def _conform_leaf(leaf: Any, expected: Any, what: str, error: Callable[[str], Exception], if_batched: str) -> PyTree:
     if is_key(leaf) or kind(expected.dtype) == "key":
         if getattr(leaf, "dtype", None) != expected.dtype or np.shape(leaf) != expected.shape:
             got = f"{leaf.dtype}{list(leaf.shape)}" if hasattr(leaf, "dtype") else " ".join(repr(leaf).split())

@@ -69,7 +69,7 @@ class TestRefused:
     @pytest.mark.parametrize("make", [jax.random.key, jax.random.PRNGKey])
     def test_a_batch_of_keys(self, run: Any, make: Any) -> None:
         keys = jax.random.split(make(0), 3)
-        with pytest.raises(InvalidArgumentError, match=r"got a batch of shape \(3,\): use jax\.vmap"):
+        with pytest.raises(InvalidArgumentError, match=r"got a batch of \(3,\): use jax\.vmap"):
             run(lambda: ENV.reset(keys))
 
     @pytest.mark.parametrize(
@@ -86,10 +86,22 @@ class TestRefused:
             (CounterParams(bonus="much"), r"\.bonus must be float32, got <U4"),
             (CounterParams(max_steps_in_episode=2.5), r"\.max_steps_in_episode must be int32, got float64"),
             (CounterParams(max_steps_in_episode=2**31), r"\.max_steps_in_episode must fit into int32, got 2147483648"),
-            (CounterParams(max_steps_in_episode=0), r"\.max_steps_in_episode must be at least 1, got 0; envcore"),
-            (CounterParams(max_steps_in_episode=np.int64(-3)), r"\.max_steps_in_episode must be at least 1, got -3; "),
-            (CounterParams(max_steps_in_episode=np.array(0)), r"\.max_steps_in_episode must be at least 1, got 0; "),
-            (CounterParams(max_steps_in_episode=np.array(-5)), r"\.max_steps_in_episode must be at least 1, got -5; "),
+            (
+                CounterParams(max_steps_in_episode=0),
+                r"\.max_steps_in_episode must be at least 1, or envcore.NO_TIME_LIMIT for none, got 0",
+            ),
+            (
+                CounterParams(max_steps_in_episode=np.int64(-3)),
+                r"\.max_steps_in_episode must be at least 1, or envcore.NO_TIME_LIMIT for none, got -3",
+            ),
+            (
+                CounterParams(max_steps_in_episode=np.array(0)),
+                r"\.max_steps_in_episode must be at least 1, or envcore.NO_TIME_LIMIT for none, got 0",
+            ),
+            (
+                CounterParams(max_steps_in_episode=np.array(-5)),
+                r"\.max_steps_in_episode must be at least 1, or envcore.NO_TIME_LIMIT for none, got -5",
+            ),
         ],
         ids=str,
     )
@@ -274,7 +286,7 @@ class TestDefinitions:
         for env, message in (
             (WrongParams(), "default_params returned a Params, which is not a pytree: decorate the class with flax"),
             (WrongState(), "init_state returned a State, which is not a pytree: decorate the class with flax"),
-            (NoProperty(), "default_params must be a property"),
+            (NoProperty(), "and default_params with property"),
         ):
             with pytest.raises(EnvironmentDefinitionError, match=message):
                 env.reset(KEY)

@@ -202,7 +202,11 @@ def test_on_two_devices() -> None:
         ({"winds": (1, 2, 3)}, InvalidParamsError, "must be two finite numbers"),
         ({"size": (1, 2.5)}, InvalidParamsError, "must be two integers less than 8,388,608 apart"),
         ({"size": (0, 2**23)}, InvalidParamsError, "must be two integers less than 8,388,608 apart"),
-        ({"max_steps_in_episode": (0, 3)}, InvalidParamsError, "max_steps_in_episode must be at least 1, got 0"),
+        (
+            {"max_steps_in_episode": (0, 3)},
+            InvalidParamsError,
+            "max_steps_in_episode must be at least 1, or envcore.NO_TIME_LIMIT for none, got 0",
+        ),
         ({"winds": (0, 1e300)}, InvalidParamsError, "params.winds.* must be finite"),
         (3, TypeError, "draw_params must be a function or ranges by name, got 3"),
     ],

@@ -72,7 +72,10 @@ def test_params_that_are_drawn_anew() -> None:
     [
         ({"boni": (0, 1)}, "Counter has no param 'boni'; its params: .*bonus"),
         ({"bonus": 1}, "the range of 'bonus' must be two finite numbers, the lower one first, got 1"),
-        ({"max_steps_in_episode": (0, 3)}, "max_steps_in_episode must be at least 1, got 0"),
+        (
+            {"max_steps_in_episode": (0, 3)},
+            "max_steps_in_episode must be at least 1, or envcore.NO_TIME_LIMIT for none, got 0",
+        ),
     ],
 )
 def test_params_that_cannot_be_drawn(drawn: dict[str, Any], message: str) -> None:

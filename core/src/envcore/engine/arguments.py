@@ -88,8 +88,6 @@ def _default_params(env: Env) -> PyTree:
         return jax.ShapeDtypeStruct(x.shape, trees.NARROW.get(x.dtype.name, x.dtype))
 
     params: PyTree = env.default_params
-    if callable(params):
-        raise EnvironmentDefinitionError(f"{env.name}.default_params must be a property that returns params.")
     check_pytree(env, params, "default_params")
     with jax.ensure_compile_time_eval():  # the caller may be tracing, and the result is kept
         defaults = trees.conform(params, jax.tree.map(struct, params), f"{env.name}'s params", InvalidParamsError)
@@ -163,8 +161,8 @@ def check_pytree(env: Env, value: PyTree, method: str) -> None:
     """Raises `EnvironmentDefinitionError` where what a method returned lacks the decorator that makes it a pytree."""
     if any(leaf is value for leaf in jax.tree.leaves(value)):
         raise EnvironmentDefinitionError(
-            f"{env.name}.{method} returned a {type(value).__name__}, which is not a pytree: "
-            "decorate the class with flax.struct.dataclass."
+            f"{env.name}.{method} returned a {type(value).__name__}, which is not a pytree: decorate the class with "
+            "flax.struct.dataclass, and default_params with property."
         )
 
 
@@ -172,10 +170,8 @@ def _check_values(env: Env, params: PyTree, defaults: PyTree) -> None:
     """Looks at numpy arrays only: a JAX array may be a tracer, or still being computed."""
     limit = getattr(params, "max_steps_in_episode", None)
     if isinstance(limit, np.ndarray) and (limit < 1).any():
-        raise InvalidParamsError(
-            f"{env.name}'s params.max_steps_in_episode must be at least 1, got {limit}; "
-            "envcore.environment.NO_TIME_LIMIT stands for none."
-        )
+        must = "must be at least 1, or envcore.NO_TIME_LIMIT for none"
+        raise InvalidParamsError(f"{env.name}'s params.max_steps_in_episode {must}, got {limit}.")
     check_finite(env.name, params, defaults)
     env.check_params(params)
 
@@ -236,14 +232,9 @@ def broken(env: Any, method: str, problem: str) -> EnvironmentDefinitionError:
 
 def check_hashable(env: Any) -> None:
     """Raises `EnvironmentDefinitionError` where a field cannot be hashed, as a list cannot."""
-    for field in dataclasses.fields(env):
-        value = getattr(env, field.name)
-        try:
-            hash(value)
-        except TypeError:
-            if dataclasses.is_dataclass(value):
-                check_hashable(value)
-            raise EnvironmentDefinitionError(
-                f"{type(env).__qualname__}.{field.name} must be hashable, because equal environments share one "
-                f"compilation: use a tuple in place of a list, got {value!r}."
-            ) from None
+    try:
+        hash(env)
+    except TypeError as error:
+        raise EnvironmentDefinitionError(
+            f"{env!r} must be hashable, because equal environments share one compilation: use tuples in place of lists."
+        ) from error

@@ -81,11 +81,7 @@ def advance(env: Env, state: PyTree, action: PyTree, draws: PyTree, params: PyTr
 
 def _advance(env: Env, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
     result = env.transition(state, action, draws, params)
-    try:
-        after, reward, terminated, info = _checked_transition(env, state, result)
-    except EnvironmentDefinitionError:
-        arguments.checked_state(env, state)  # a user's wrong state is not the author's fault
-        raise
+    after, reward, terminated, info = _checked_transition(env, state, result)
     at_limit = is_time_up(after.time, params.max_steps_in_episode)
     if env.time_limit_terminates:
         terminated, at_limit = terminated | at_limit, jnp.zeros_like(at_limit)

@@ -24,7 +24,7 @@ from envcore.typing import PyTree
 class WrapperState:
     """State of a wrapper that remembers something.
 
-    The fields of the wrapped state can be read as if they were the wrapper's: `state.theta`, or
+    The fields of the wrapped state can be read as if they were the wrapper's: `state.time`, `state.theta`, or
     `state.observation_statistics` wherever in the stack `NormalizeObservation` is.
 
     Attributes:
@@ -37,11 +37,6 @@ class WrapperState:
         if name == "env_state" or name.startswith("__"):  # not set yet: a copy is being made
             raise AttributeError(name)
         return getattr(self.env_state, name)
-
-    @property
-    def time(self) -> PyTree:
-        """Steps taken in this episode, int32 of the environment's batch shape."""
-        return self.env_state.time
 
 
 @dataclasses.dataclass(frozen=True)

@@ -61,12 +61,8 @@ class LogWrapper(Wrapper):
             returned_episode_lengths=jnp.where(done, lengths, state.returned_episode_lengths),
             returned_episode_valid=state.returned_episode_valid | done,
         )
-        info = {
-            "returned_episode": done,
-            "returned_episode_returns": state.returned_episode_returns,
-            "returned_episode_lengths": state.returned_episode_lengths,
-            "returned_episode_valid": state.returned_episode_valid,
-        }
+        names = ("returned_episode_returns", "returned_episode_lengths", "returned_episode_valid")
+        info = {"returned_episode": done, **{name: getattr(state, name) for name in names}}
         return outcome._replace(state=state, info={**outcome.info, **info})
 
     def restart(self, key: jax.Array, done: jax.Array, state: LogState, params: PyTree) -> LogState:

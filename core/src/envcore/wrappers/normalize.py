@@ -114,8 +114,7 @@ class NormalizeObservation(ParamsWrapper):
         observations would not change.
 
     Raises:
-      ValueError: observations are not a `Box` of numbers (use `FlattenObservation` inside), or epsilon is not a
-        positive number.
+      ValueError: observations are not a `Box` of numbers (use `FlattenObservation` inside).
       InvalidParamsError: of `reset` and `step` where it is frozen, params without statistics.
     """
 
@@ -127,7 +126,6 @@ class NormalizeObservation(ParamsWrapper):
         space = self.env.observation_space(self.env.default_params)
         if not isinstance(space, spaces.Box):
             raise ValueError(f"NormalizeObservation needs a Box of observations, got {space!r}: flatten them first")
-        _check_epsilon(self.epsilon)
 
     @property
     def default_params(self) -> NormalizeObservationParams:
@@ -205,7 +203,7 @@ class NormalizeReward(ParamsWrapper):
         change.
 
     Raises:
-      ValueError: gamma is not a number in [0, 1], or epsilon not a positive one.
+      ValueError: gamma is not in [0, 1].
       InvalidParamsError: of `reset` and `step` where it is frozen, params without statistics.
     """
 
@@ -217,7 +215,6 @@ class NormalizeReward(ParamsWrapper):
     def __post_init__(self) -> None:
         if not 0 <= self.gamma <= 1:
             raise ValueError(f"gamma must be in [0, 1], got {self.gamma!r}")
-        _check_epsilon(self.epsilon)
 
     @property
     def default_params(self) -> NormalizeRewardParams:
@@ -251,11 +248,6 @@ def _updated(wrapper: Any, statistics: RunningStatistics, values: PyTree, includ
         return statistics
     everywhere = jnp.ones(wrapper.batch_shape, jnp.bool_)
     return statistics.update(values, everywhere if included is None else included, wrapper.axis_name)
-
-
-def _check_epsilon(epsilon: float) -> None:
-    if not np.float32(epsilon) > 0:
-        raise ValueError(f"epsilon must be a positive number, got {epsilon!r}")
 
 
 def _given(params: PyTree, name: str) -> PyTree:
