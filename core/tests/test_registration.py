@@ -346,7 +346,7 @@ TAKES = "register takes a subclass of envcore.Environment, a function that retur
         (
             ("X-v0", "toy.Counter"),
             {},
-            r"entry_point of EnvSpec 'X-v0' must read 'package\.module:Class', got 'toy\.Counter'",
+            r"entry_point of EnvSpec 'X-v0' must read .*, got 'toy\.Counter'",
         ),
         (("X v0", toy.Counter), {}, "id of EnvSpec 'X v0' must start with a letter"),
     ],

@@ -65,7 +65,7 @@ class TestNamedSpec:
         "name", ["", "-x", "--help", "x-", "x--y", "Render", "2d", "a b", "a:b", "a.b", "x\n", "é", "[red]"]
     )
     def test_odd_names(self, kind: type[NamedSpec], name: str) -> None:
-        with pytest.raises(InvalidArgumentError, match=rf"{kind.__name__}\.name .* must be words of a-z"):
+        with pytest.raises(InvalidArgumentError, match=rf"the name of {kind.__name__} .* must be words of a-z"):
             kind(name, "Walk.", "my_package.commands:walk")
 
     @pytest.mark.parametrize("entry_point", ["", "a", "a:", ":b", "a:b:c", "a b:c", "a:b.c"])

@@ -74,7 +74,7 @@ def test_params_that_are_drawn_anew() -> None:
         ({"bonus": 1}, "the range of 'bonus' must be two finite numbers, the lower one first, got 1"),
         (
             {"max_steps_in_episode": (0, 3)},
-            "max_steps_in_episode must be at least 1, or envcore.NO_TIME_LIMIT for none, got 0",
+            "must be at least 1, or .* got 0",
         ),
     ],
 )
