@@ -457,7 +457,7 @@ class Grid(toy.Counter):
         {"few": 1}[self.walls] if isinstance(self.walls, str) else None
 
     @property
-    def default_params(self) -> EnvParams:
+    def default_params(self) -> Any:
         return EnvParams()
 
 

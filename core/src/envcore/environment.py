@@ -73,8 +73,7 @@ class EnvParams:
 
     max_steps_in_episode: IntParam = struct.field(default=NO_TIME_LIMIT, kw_only=True)
 
-    def __new__(cls, *args: Any, **fields: Any) -> Self:
-        del args  # of the constructor
+    def __new__(cls, *_: Any, **fields: Any) -> Self:
         # `replace` ends here too: flax sets one on every class, so the base class cannot define it.
         if unknown := fields.keys() - cls.__dataclass_fields__.keys():
             known = (field.name for field in dataclasses.fields(cls))
@@ -130,7 +129,6 @@ class Environment(abc.ABC, Generic[StateT, ParamsT]):
 
     def draw_start(self, key: jax.Array, params: ParamsT) -> PyTree:
         """All random numbers of the start of an episode: an array, or a container of several. By default the key."""
-        del params
         return key
 
     @abc.abstractmethod
@@ -139,7 +137,6 @@ class Environment(abc.ABC, Generic[StateT, ParamsT]):
 
     def draw(self, key: jax.Array, params: ParamsT) -> PyTree:
         """All random numbers of a step: an array, or a container of several. By default the step's key."""
-        del params
         return key
 
     @abc.abstractmethod

@@ -88,7 +88,6 @@ class Space:
         Raises:
           InvalidArgumentError: the space is neither `Discrete` nor `MultiDiscrete`, or the mask has another shape.
         """
-        del key, mask
         raise InvalidArgumentError(f"a mask can only be used with a Discrete or MultiDiscrete space, got {self!r}.")
 
     def batch(self, num: int) -> Space:

@@ -68,13 +68,11 @@ def unknown_environment(env_id: str, ids: Mapping[str, Any], plugins: Sequence[P
 
     module, _, name = env_id.rpartition(":")
     elsewhere = [each for each in ids if each.rpartition(":")[2] == name]
-    first = f"there is no environment {env_id!r}."
-    if ENTRY_POINT.fullmatch(env_id):
-        first = f"there is no environment {env_id!r}, and no module {module!r} to import {name} from."
-    parts = [first]
+    where = f", and no module {module!r} to import {name} from" if ENTRY_POINT.fullmatch(env_id) else ""
+    parts = [f"there is no environment {env_id!r}{where}."]
     if meant := elsewhere or nearest(name, ids):
         parts.append(f"Did you mean {' or '.join(map(repr, meant))}?")
-    missing = list(_missing(name, ids, {plugin.distribution for plugin in plugins}))
+    missing = _missing(name, ids, {plugin.distribution for plugin in plugins})
     parts += [f"{each} has environments with such ids: {how_to_install(each)}." for each in missing]
     parts += left_out(plugins)
     return " ".join([*parts, "`list(envcore.registry)`, or `envcore list` of envcore-cli, shows what is installed."])

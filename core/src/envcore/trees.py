@@ -61,11 +61,10 @@ def conform(tree: T, struct: PyTree, what: str, error: Callable[[str], Exception
     # checking each leaf with its name takes ten times as long.
     if all(map(_is_exact, leaves, expected)):
         return tree
-    paths = [path for path, _ in tree_leaves_with_path(tree)]
     with np.errstate(over="ignore"):  # a float that is too large becomes infinite
         conformed = [
             leaf if _is_exact(leaf, wanted) else _conform_leaf(leaf, wanted, what + keystr(path), error, if_batched)
-            for path, leaf, wanted in zip(paths, leaves, expected, strict=True)
+            for (path, leaf), wanted in zip(tree_leaves_with_path(tree), expected, strict=True)
         ]
     return jax.tree.unflatten(structure, conformed)
 

@@ -88,19 +88,19 @@ class TestRefused:
             (CounterParams(max_steps_in_episode=2**31), r"\.max_steps_in_episode must fit into int32, got 2147483648"),
             (
                 CounterParams(max_steps_in_episode=0),
-                rr"\.max_steps_in_episode must be at least 1, or .* got 0",
+                r"\.max_steps_in_episode must be at least 1, or .* got 0",
             ),
             (
                 CounterParams(max_steps_in_episode=np.int64(-3)),
-                rr"\.max_steps_in_episode must be at least 1, or .* got -3",
+                r"\.max_steps_in_episode must be at least 1, or .* got -3",
             ),
             (
                 CounterParams(max_steps_in_episode=np.array(0)),
-                rr"\.max_steps_in_episode must be at least 1, or .* got 0",
+                r"\.max_steps_in_episode must be at least 1, or .* got 0",
             ),
             (
                 CounterParams(max_steps_in_episode=np.array(-5)),
-                rr"\.max_steps_in_episode must be at least 1, or .* got -5",
+                r"\.max_steps_in_episode must be at least 1, or .* got -5",
             ),
         ],
         ids=str,

@@ -21,7 +21,7 @@ def replaced(state: Any, fields: Mapping[str, Any]) -> Any:
     for place, name in enumerate(_BOARDS):
         if name in updates:
             shift = np.uint32(SIDE * place)
-            rows = updates.get("rows", getattr(state, "rows", None))
+            rows: Any = updates.get("rows", getattr(state, "rows", None))
             updates["rows"] = (rows & ~(FULL_ROW << shift)) | (from_board(updates.pop(name)) << shift)
     if "brick_map" in updates:
         updates["bricks"] = bricks_of(updates.pop("brick_map"))

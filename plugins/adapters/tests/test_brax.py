@@ -11,6 +11,7 @@ from brax.envs.wrappers import training
 from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.wrappers import Batched, LogWrapper
 from envcore_adapters.brax import BraxEnv
+from envcore_classic_control import CartPole
 
 # pyright: reportAttributeAccessIssue=false
 
@@ -94,7 +95,7 @@ def test_actions_that_are_not_finite(env_id, value):
     assert np.isfinite(np.asarray(env.step(state, jnp.full(env.action_size, 9.0)).obs)).all()
 
 
-class Odd(type(envcore.make("CartPole-v1")[0])):
+class Odd(CartPole):
     """An environment whose actions brax has no words for."""
 
     def action_space(self, params):

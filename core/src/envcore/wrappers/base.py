@@ -105,12 +105,24 @@ class Wrapper(Environment):
     differentiable = computed(lambda self: self.env.differentiable)
     action_names = computed(lambda self: self.env.action_names)
     render_fps = computed(lambda self: self.env.render_fps)
-    default_params = computed(lambda self: self.env.default_params)
-    name = computed(lambda self: self.env.name)
-    unwrapped = computed(lambda self: self.env.unwrapped)
-    batch_shape = computed(lambda self: self.env.batch_shape)
     axis_name = computed(lambda self: getattr(self.env, "axis_name", None))
     """The mapped axis over devices of a wrapped `Batched` that is a device's share; None on one device."""
+
+    @property
+    def default_params(self) -> PyTree:
+        return self.env.default_params
+
+    @property
+    def name(self) -> str:
+        return self.env.name
+
+    @property
+    def unwrapped(self) -> Environment:
+        return self.env.unwrapped
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        return self.env.batch_shape
 
     def check_params(self, params: PyTree) -> None:
         self.env.check_params(self.inner_params(params))

@@ -100,8 +100,9 @@ class RandomizeParams(Wrapper):
     def check_params(self, params: PyTree) -> None:
         """Checks them, and with them both ends of all ranges."""
         super().check_params(params)
-        for end in (1, 2) if isinstance(self.draw_params, UniformParams) else ():
-            ends = {row[0]: np.full(np.shape(getattr(params, row[0])), row[end]) for row in self.draw_params.ranges}
+        ranges = self.draw_params.ranges if isinstance(self.draw_params, UniformParams) else ()
+        for end in (1, 2):
+            ends = {row[0]: np.full(np.shape(getattr(params, row[0])), row[end]) for row in ranges}
             arguments.checked_params(self.env, params.replace(**ends))
 
     def may_truncate(self, params: PyTree) -> bool:

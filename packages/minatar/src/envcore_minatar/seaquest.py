@@ -114,6 +114,20 @@ class Enemies(NamedTuple):
     bullet_x: tuple[Word, ...]
 
 
+class Enemy(NamedTuple):
+    """A new enemy: its values of the fields of `Enemies`."""
+
+    alive: Bool
+    is_sub: Bool
+    right: Bool
+    x: Int
+    row: Int
+    move_timer: Int
+    shot_timer: Int
+    bullet: Bool
+    bullet_x: Int
+
+
 ENEMY_BITS = (1, 1, 1, 4, 3, 3, 4, 1, 4)
 """The bits of each field of `Enemies`."""
 NO_ENEMIES = Enemies._make(NO_WORD if bits == 1 else (NO_WORD,) * bits for bits in ENEMY_BITS)
@@ -314,7 +328,7 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
 
 
 def _spawn_enemy(state: SeaquestState, draws: SeaquestDraws) -> Enemies:
-    spawned = Enemies(  # the values of one
+    spawned = Enemy(
         alive=jnp.bool_(True),
         is_sub=draws.enemy_is_sub,
         right=draws.enemy_right,
@@ -417,7 +431,7 @@ def _int(flag: jax.Array) -> jax.Array:
 
 
 def places_to_spawn(
-    alive: jax.Array, right: jax.Array, row: Number, bullet: jax.Array, due: jax.Array, spawned: Enemies
+    alive: jax.Array, right: jax.Array, row: Number, bullet: jax.Array, due: jax.Array, spawned: Enemy
 ) -> tuple[jax.Array, jax.Array]:
     """What `packing.insert` needs for a new enemy, which does not spawn where one comes the other way."""
     opposing = alive & packing.equal(row, spawned.row) & (right ^ packing.fill(spawned.right))
