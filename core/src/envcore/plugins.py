@@ -161,12 +161,9 @@ def _check_core_version(distribution: Any) -> None:
     """Pip can be forced to install a plugin beside an incompatible core: report that, not an obscure failure."""
     for line in distribution.requires or ():
         wanted = Requirement(line)
-        applies = wanted.marker is None or wanted.marker.evaluate({"extra": ""})
-        if (
-            canonicalize_name(wanted.name) == CORE
-            and applies
-            and not wanted.specifier.contains(__version__, prereleases=True)
-        ):
+        if canonicalize_name(wanted.name) != CORE or (wanted.marker and not wanted.marker.evaluate({"extra": ""})):
+            continue
+        if not wanted.specifier.contains(__version__, prereleases=True):
             raise PluginError(f"it needs {CORE}{wanted.specifier}, but {CORE} {__version__} is installed")
 
 

@@ -96,7 +96,7 @@ def test_something_other_than_an_agent() -> None:
 @pytest.mark.parametrize(
     ("after", "message"),
     [
-        (lambda state: {**state, "more": 1}, "must be {'values'}, got {'more', 'values'}"),
+        (lambda state: {**state, "more": 1}, "must be dict, got one with an extra"),
         (lambda state: {"values": state["values"][:5]}, r"\['values'\] must have shape \(11,\), got \(5,\)"),
         (lambda state: {"values": state["values"].astype(jnp.float32)}, r"\['values'\] must be int32, got float32"),
     ],

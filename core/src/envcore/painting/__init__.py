@@ -144,8 +144,9 @@ def shades(values: ArrayLike, low: Color = PAPER, high: Color = INK) -> Paint:
 
 
 def checked_height(height: object) -> int:
-    """Returns the height as a Python integer, and raises `InvalidArgumentError` if it is not a positive one."""
-    return positive_integer("the height of a picture", height, InvalidArgumentError)
+    """Returns the height as a Python integer, and raises `InvalidArgumentError` if it is not one from 1 to 65,536."""
+    # No image format allows more, and tracing a larger picture could exhaust the memory.
+    return positive_integer("the height of a picture", height, InvalidArgumentError, at_most=2**16)
 
 
 # Shapes.
