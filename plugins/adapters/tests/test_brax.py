@@ -1,6 +1,7 @@
 """`BraxEnv` under brax's wrappers, and brax's PPO."""
 
 import re
+from typing import Any
 
 import envcore
 import jax
@@ -98,7 +99,7 @@ def test_actions_that_are_not_finite(env_id, value):
 class Odd(CartPole):
     """An environment whose actions brax has no words for."""
 
-    def action_space(self, params):
+    def action_space(self, params) -> Any:
         return envcore.spaces.MultiDiscrete([2, 2])
 
 
