@@ -416,7 +416,7 @@ def test_what_is_announced_comes_before_a_module(site: FakeSite, registry: Regis
     ("name", "problem"),
     [
         ("Nothing", "which cannot be imported: AttributeError: module 'my_envs' has no attribute 'Nothing'"),
-        ("number", "which is neither a subclass of envcore.Environment nor a function"),
+        ("number", "which is neither a class of environments nor a function"),
     ],
 )
 def test_what_a_module_does_not_have(registry: Registry, name: str, problem: str) -> None:
@@ -569,6 +569,18 @@ def test_an_option_that_cannot_be_hashed(registry: Registry, walls: Any) -> None
         registry.make("X-v0", walls=walls)
 
 
+def test_what_a_plugin_registers_while_it_is_imported_is_found_at_once(site: FakeSite, registry: Registry) -> None:
+    toy.registry = registry  # pyright: ignore[reportAttributeAccessIssue]
+    site.add("good-suite", "import toy\ntoy.registry.register('Counter-v0', toy.Counter)\n" + hook("return []"))
+    assert "Counter-v0" in registry
+
+
+def test_a_class_that_lacks_methods(registry: Registry) -> None:
+    local(registry, "envcore.environment:Environment")
+    with pytest.raises(EnvironmentLoadError, match="which lacks action_space, default_params, init_state, "):
+        registry.make("X-v0")
+
+
 def test_an_environment_may_make_its_options_hashable(registry: Registry) -> None:
     local(registry, f"{__name__}:Tidy", size=3)
     assert registry.make("X-v0", walls=[1, 2])[0] == Tidy(size=3, walls=(1, 2))
@@ -581,8 +593,8 @@ def test_an_environment_may_make_its_options_hashable(registry: Registry) -> Non
         ("toy:Missing", "cannot be imported: AttributeError: module 'toy' has no attribute 'Missing'"),
         ("broken_module:X", "cannot be imported: OSError: two lines"),
         ("exiting_module:X", "cannot be imported: SystemExit: 3"),
-        (f"{__name__}:not_a_class", "is neither a subclass of envcore.Environment nor a function"),
-        ("toy:CounterState", "is neither a subclass of envcore.Environment nor a function"),
+        (f"{__name__}:not_a_class", "is neither a class of environments nor a function"),
+        ("toy:CounterState", "is neither a class of environments nor a function"),
         (f"{__name__}:make_params", "returns Params() instead of an Environment"),
     ],
 )

@@ -66,7 +66,7 @@ def all_devices() -> NamedSharding:
 
 
 def spread(
-    fun: Callable[..., T], sharding: NamedSharding | None, arguments: tuple[Any, ...], result: PyTree = True
+    fun: Callable[..., T], sharding: NamedSharding | None, arguments: Any, result: Any = True
 ) -> Callable[..., T]:
     """Runs `fun` on every device with its share of the arguments.
 
@@ -76,7 +76,6 @@ def spread(
       arguments: for each argument, whether its leaves have that axis; if not, all devices get the same. Like those of
         `in_axes` of `jax.vmap`, they may be pytrees.
       result: likewise for what it returns; leaves without that axis must be equal on all devices.
-
     """
     if sharding is None:
         return fun

@@ -183,7 +183,7 @@ class Environment(abc.ABC, Generic[StateT, ParamsT]):
 
         Raises:
           NoPictureError: the environment has no picture, which is the default.
-          InvalidArgumentError: the height is not a positive integer, or the state is a batch of states.
+          InvalidArgumentError: the height is not a positive integer.
         """
         needed = f"its class {type(self).__qualname__} has to implement render(state, params, height)"
         raise NoPictureError(f"{self.name} cannot be rendered: {needed}.")

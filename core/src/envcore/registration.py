@@ -70,9 +70,9 @@ class Registration(Announced[EnvSpec]):
 
         factory = self.factory or self.load(EnvironmentLoadError)
         if not _is_factory(factory):
-            raise EnvironmentLoadError(
-                f"{self.pointer}, which is neither a subclass of envcore.Environment nor a function."
-            )
+            raise EnvironmentLoadError(f"{self.pointer}, which is neither a class of environments nor a function.")
+        if inspect.isabstract(factory):
+            raise EnvironmentLoadError(f"{self.pointer}, which lacks {', '.join(sorted(factory.__abstractmethods__))}.")
         self._check_names(factory, options)
         try:
             env = factory(**{**self.spec.kwargs, **options})
@@ -260,7 +260,8 @@ class Registry(Mapping[str, Registration]):
 
     @property
     def _catalogue(self) -> Catalogue[Registration]:
-        local, cached = self._local, self._cached
+        # The plugins come first: while they are imported, they may call `register`.
+        _, local, cached = self.plugins, self._local, self._cached
         if cached is None or cached[0] is not local:
             announced = [Registration(*row) for row in self._rows(EnvSpec)]
             self._cached = cached = local, Catalogue([*announced, *local.values()])

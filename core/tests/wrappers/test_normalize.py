@@ -221,7 +221,9 @@ def test_statistics_are_those_of_all_devices() -> None:
     ("build", "message"),
     [
         (lambda: NormalizeObservation(Deck()), "flatten them first"),
-        (lambda: NormalizeReward(Counter(), gamma=1.5), r"gamma must be in \[0, 1\]"),
+        (lambda: NormalizeReward(Counter(), epsilon=0.0), "a positive epsilon, got 0.99 and 0.0"),
+        (lambda: NormalizeObservation(Counter(), -1e-8), "a positive epsilon, got"),
+        (lambda: NormalizeReward(Counter(), gamma=1.5), r"needs gamma in \[0, 1\] and a positive epsilon, got 1\.5"),
     ],
 )
 def test_bad_options(build: Any, message: str) -> None:

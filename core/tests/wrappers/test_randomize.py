@@ -208,7 +208,6 @@ def test_on_two_devices() -> None:
             "must be at least 1, or .* got 0",
         ),
         ({"winds": (0, 1e300)}, InvalidParamsError, "params.winds.* must be finite"),
-        (3, TypeError, "draw_params must be a function or ranges by name, got 3"),
     ],
 )
 def test_what_cannot_be_drawn(draw_params: Any, error: type[Exception], message: str) -> None:

@@ -114,7 +114,7 @@ class NormalizeObservation(ParamsWrapper):
         observations would not change.
 
     Raises:
-      ValueError: observations are not a `Box` of numbers (use `FlattenObservation` inside).
+      ValueError: observations are not a `Box` of numbers (use `FlattenObservation` inside), or epsilon is not positive.
       InvalidParamsError: of `reset` and `step` where it is frozen, params without statistics.
     """
 
@@ -124,8 +124,9 @@ class NormalizeObservation(ParamsWrapper):
 
     def __post_init__(self) -> None:
         space = self.env.observation_space(self.env.default_params)
-        if not isinstance(space, spaces.Box):
-            raise ValueError(f"NormalizeObservation needs a Box of observations, got {space!r}: flatten them first")
+        if not isinstance(space, spaces.Box) or not self.epsilon > 0:
+            needs = "a Box of observations (flatten them first) and a positive epsilon"
+            raise ValueError(f"NormalizeObservation needs {needs}, got {space!r} and {self.epsilon!r}")
 
     @property
     def default_params(self) -> NormalizeObservationParams:
@@ -203,7 +204,7 @@ class NormalizeReward(ParamsWrapper):
         change.
 
     Raises:
-      ValueError: gamma is not in [0, 1].
+      ValueError: gamma is not in [0, 1], or epsilon is not positive.
       InvalidParamsError: of `reset` and `step` where it is frozen, params without statistics.
     """
 
@@ -213,8 +214,9 @@ class NormalizeReward(ParamsWrapper):
     frozen: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.gamma <= 1:
-            raise ValueError(f"gamma must be in [0, 1], got {self.gamma!r}")
+        if not 0 <= self.gamma <= 1 or not self.epsilon > 0:
+            needs = "gamma in [0, 1] and a positive epsilon"
+            raise ValueError(f"NormalizeReward needs {needs}, got {self.gamma!r} and {self.epsilon!r}")
 
     @property
     def default_params(self) -> NormalizeRewardParams:

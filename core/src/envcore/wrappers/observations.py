@@ -134,7 +134,7 @@ class PixelObservation(Wrapper):
     Raises:
       NoPictureError: the environment has no picture.
       EnvironmentDefinitionError: what its `render` returns is not a picture.
-      InvalidArgumentError: size is not a pair of positive integers, or the picture cannot be made to fit into it.
+      InvalidArgumentError: a side is not a positive integer, or the picture cannot be made to fit into the size.
     """
 
     env: Environment

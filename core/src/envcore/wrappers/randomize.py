@@ -80,7 +80,6 @@ class RandomizeParams(Wrapper):
     Raises:
       InvalidParamsError: a range is malformed or has invalid ends, or the environment has no such param;
         while tracing, the function returns other types than those of the params.
-      TypeError: `draw_params` is neither a function nor a mapping.
       ValueError: the environment is a batch, which has one set of params: put `Batched` around this wrapper.
     """
 
@@ -93,9 +92,11 @@ class RandomizeParams(Wrapper):
         if isinstance(self.draw_params, Mapping):
             ranges = _checked_ranges(self.env, self.draw_params)
             object.__setattr__(self, "draw_params", UniformParams(ranges))
-        elif not callable(self.draw_params):
-            raise TypeError(f"draw_params must be a function or ranges by name, got {self.draw_params!r}")
         self.check_params(arguments.default_params(self.env))
+
+    def __repr__(self) -> str:  # a function's own shows its address
+        draw = getattr(self.draw_params, "__qualname__", self.draw_params)
+        return f"RandomizeParams(env={self.env!r}, draw_params={draw}, each_episode={self.each_episode})"
 
     def check_params(self, params: PyTree) -> None:
         """Checks them, and with them both ends of all ranges."""
@@ -167,6 +168,6 @@ def _checked_ranges(env: Any, ranges: Mapping[str, Any]) -> tuple[tuple[str, flo
 
 def _is_range(ends: Any, kind: str) -> bool:
     numbers = {"integer": (int, np.integer), "float": (int, float, np.integer, np.floating)}.get(kind, ())
-    if np.shape(ends) != (2,) or not all(isinstance(end, numbers) for end in ends):
+    if not isinstance(ends, tuple | list) or len(ends) != 2 or not all(isinstance(end, numbers) for end in ends):
         return False
     return ends[0] <= ends[1] and ends[1] - ends[0] < (_MOST_INTEGERS if kind == "integer" else math.inf)

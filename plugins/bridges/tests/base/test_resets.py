@@ -169,3 +169,16 @@ def test_reverse_mode(only_finished: bool) -> None:
 
     np.testing.assert_allclose(quick_jit(jax.grad(total))(SCALE), by_scale.sum(), rtol=1e-6)
     np.testing.assert_array_equal(quick_jit(jax.hessian(total))(SCALE), 0)
+
+
+def test_inside_shard_map_with_one_key_for_all_devices() -> None:
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:2]), ("envs",))
+    done, state = jnp.arange(8) % 2 == 0, states((8,))
+
+    def reset(done: Any, state: Any, key: Any) -> Any:
+        return jax.vmap(lambda done, state: reset_finished(done, fresh, state, key, SCALE))(done, state)
+
+    split = jax.sharding.PartitionSpec("envs")
+    mapped = jax.shard_map(reset, mesh=mesh, in_specs=(split, split, jax.sharding.PartitionSpec()), out_specs=split)
+    expected = jax.jit(reset)(done, state, keys(()))
+    chex.assert_trees_all_equal(jax.jit(mapped)(done, state, keys(())), expected)

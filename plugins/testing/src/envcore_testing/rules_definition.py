@@ -27,6 +27,15 @@ from envcore_testing.trees import type_differences, with_leaf
 def equality_and_hash(subject: Subject) -> Iterator[Breach]:
     """Two environments made with the same options are equal and have the same hash."""
     env = subject.env
+    fields = {field.name for field in dataclasses.fields(env)}
+    for cls in type(env).__mro__:
+        for name, annotation in vars(cls).get("__annotations__", {}).items():
+            if name not in fields and "ClassVar" not in str(annotation):
+                yield Breach(
+                    f"{cls.__name__} declares the field {name!r}, but is not a @dataclasses.dataclass(frozen=True): "
+                    "decorate the class.",
+                    place_of_class(cls),
+                )
     check_hashable(env)
     again = dataclasses.replace(env)
     if again != env or hash(again) != hash(env):

@@ -8,6 +8,7 @@ from typing import TypeVar
 import jax
 import jax.numpy as jnp
 from envcore import trees
+from envcore.devices import vary_alike
 from envcore.fusion import recomputed
 from envcore.typing import PyTree
 from jax import lax
@@ -28,7 +29,7 @@ def reset_finished(done: jax.Array, fresh: Callable[..., T], state: T, *args: Py
 
     @custom_vmap
     def reset(done: jax.Array, state: T, args: PyTree) -> T:
-        return lax.cond(done, lambda: fresh(*args), lambda: state)
+        return lax.cond(done, lambda: vary_alike(fresh(*args), state), lambda: state)
 
     @reset.def_vmap
     def _(axis_size: int, in_batched: PyTree, done: jax.Array, state: T, args: PyTree) -> PyTree:  # pyright: ignore[reportUnusedFunction]
@@ -64,7 +65,7 @@ def _reset_chunks(
         start, current = carry
         index = lax.dynamic_slice_in_dim(finished, start, chunk)
         own = jax.tree.map(lambda x, b: x.at[index].get(mode="clip") if b else x, args, args_batched)
-        new = jax.vmap(lambda each: fresh(*each), (axes,), axis_size=chunk)(own)
+        new = vary_alike(jax.vmap(lambda each: fresh(*each), (axes,), axis_size=chunk)(own), current)
         current = jax.tree.map(lambda x, y: x.at[index].set(y, mode="drop"), current, new)
         return start + jnp.int32(chunk), current
 
