@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import types
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -58,8 +61,11 @@ def test_an_unknown_name() -> None:
         algorithms.config("pop", None, {})
 
 
-def test_only_the_algorithms_of_this_package_have_tuned_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    theirs = AlgorithmSpec("ppo", "Theirs.", "envcore_baselines.ppo:PPO")
+def test_tuned_settings_are_those_of_the_algorithms_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    package: Any = types.ModuleType("a_suite")
+    package.__path__, package.Theirs = [str(tmp_path)], type("Theirs", (PPO,), {"__module__": "a_suite"})
+    monkeypatch.setitem(sys.modules, "a_suite", package)
+    theirs = AlgorithmSpec("ppo", "Theirs.", "a_suite:Theirs")
     ours = PluginRecord("envcore-baselines", "0", "", "", "loaded", tuple(envcore_algorithms()))
     records = PluginRecord("a-suite", "1.0", "", "", "loaded", (theirs,)), ours
     monkeypatch.setattr("envcore.registration.discover", lambda: records)
@@ -68,6 +74,9 @@ def test_only_the_algorithms_of_this_package_have_tuned_settings(monkeypatch: py
         algorithms.config("ppo", None, {})
     assert algorithms.config("a-suite:ppo", "CartPole-v1", {}) == PPOConfig()
     assert algorithms.config("envcore-baselines:ppo", "CartPole-v1", {}) != PPOConfig()
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs" / "CartPole-v1.toml").write_text("[ppo]\nclip = 0.3\n")
+    assert algorithms.config("a-suite:ppo", "CartPole-v1", {}) == PPOConfig(clip=0.3)
 
 
 @pytest.mark.slow

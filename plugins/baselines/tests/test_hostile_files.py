@@ -103,12 +103,11 @@ def test_agents(folder: Path, mutations: int) -> None:
     hostile_files.check(read, hostile_files.of_value(about), mutations)
 
 
-def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mutations: int) -> None:
-    monkeypatch.setattr(settings, "FOLDER", tmp_path)
+def test_settings(tmp_path: Path, mutations: int) -> None:
     content = settings.as_toml(LEARNER.config, "ppo")
 
     def read(content: bytes) -> None:
         (tmp_path / "Counter-v0.toml").write_bytes(content)
-        settings.build(PPOConfig, settings.of_environment("Counter-v0", "ppo"), "Counter-v0.toml")
+        settings.build(PPOConfig, settings.of_environment("Counter-v0", "ppo", tmp_path), "Counter-v0.toml")
 
     hostile_files.check(read, hostile_files.of_bytes(content.encode()), mutations)

@@ -13,6 +13,9 @@ import numpy as np
 import pytest
 from envcore_baselines import algorithms, settings
 from envcore_baselines.errors import ConfigError
+from envcore_baselines.ppo import PPO
+
+CONFIGS = settings.folder_of(PPO)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +102,7 @@ def test_printed_settings_are_read_back() -> None:
     assert settings.build(Toy, tomllib.loads(settings.as_toml(config, "toy"))["toy"], "here") == config
 
 
-@pytest.mark.parametrize("path", sorted(settings.FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.toml")), ids=lambda path: path.stem)
 def test_files_of_environments_hold_valid_settings(path: Any, tmp_path: Path) -> None:
     images = {"folder": str(mnist_files.write(tmp_path, mnist_files.random_images()))}
     env, params = envcore.make(path.stem, **(images if path.stem == "MNISTBandit-bsuite" else {}))
@@ -114,8 +117,8 @@ def test_files_of_environments_hold_valid_settings(path: Any, tmp_path: Path) ->
 
 
 def test_given_settings_come_before_those_of_the_file() -> None:
-    tuned = settings.of_environment("CartPole-v1", "ppo")
+    tuned = settings.of_environment("CartPole-v1", "ppo", CONFIGS)
     config = algorithms.config("ppo", "CartPole-v1", {"total_steps": 123})
     assert config.total_steps == 123
     assert config.learning_rate == tuned["learning_rate"] != algorithms.config("ppo", None, {}).learning_rate
-    assert settings.of_environment("Nothing-v0", "ppo") == {}
+    assert settings.of_environment("Nothing-v0", "ppo", CONFIGS) == {}

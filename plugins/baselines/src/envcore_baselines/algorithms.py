@@ -80,7 +80,7 @@ def config(algorithm: Algorithm, env_id: str | None, given: Mapping[str, Any], s
     """
     kind, table = _found(algorithm)
     settings.build(kind.Config, given, source)
-    tuned = settings.of_environment(env_id, table) if env_id and table else {}
+    tuned = settings.of_environment(env_id, table, settings.folder_of(kind)) if env_id and table else {}
     return settings.build(kind.Config, {**tuned, **given}, f"settings of {env_id}")
 
 
@@ -176,5 +176,4 @@ def _found(algorithm: Algorithm) -> tuple[type[Any], str]:
     found = registry.announced(AlgorithmSpec).find(checked(algorithm), ConfigError)
     if found is None:
         return check_class(user_modules.imported("algorithm", algorithm)), ""
-    table = found.spec.name if found.distribution == "envcore-baselines" else ""
-    return check_class(found.load(ConfigError)), table
+    return check_class(found.load(ConfigError)), found.spec.name

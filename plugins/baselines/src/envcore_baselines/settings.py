@@ -8,7 +8,7 @@
     anneal: bool = True
     schedule: str = "linear"
 
-This module imports no JAX. A file `configs/CartPole-v1.toml` has a table for each algorithm:
+This module imports no JAX. A file `configs/CartPole-v1.toml` of a package has a table for each of its algorithms:
 
     [ppo]
     total_steps = 500_000
@@ -22,7 +22,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -31,8 +33,6 @@ from envcore import suggestions
 from envcore_runs.records import File, shown
 
 from envcore_baselines.errors import ConfigError
-
-FOLDER = Path(__file__).parent / "configs"
 
 _MOST_LAYERS = 100
 """Of a network; with thousands, its compilation takes minutes."""
@@ -43,9 +43,15 @@ _LARGEST, _LARGEST_FLOAT = 2**31 - 1, 10**6
 Config = TypeVar("Config")
 
 
-def of_environment(env_id: str, algorithm: str) -> dict[str, Any]:
+def folder_of(algorithm: type[Any]) -> Path:
+    """The folder `configs` of the package that defines an algorithm, which has a file for each tuned environment."""
+    package = sys.modules[algorithm.__module__.partition(".")[0]]
+    return Path(getattr(package, "__path__", [os.devnull])[0]) / "configs"
+
+
+def of_environment(env_id: str, algorithm: str, folder: Path) -> dict[str, Any]:
     """The settings in the environment's file; none if it has no file, or no table of the algorithm."""
-    path = FOLDER / f"{env_id.replace('/', '-')}.toml"
+    path = folder / f"{env_id.replace('/', '-')}.toml"
     return File(path).read(dict[str, dict[str, Any]]).get(algorithm, {}) if path.exists() else {}
 
 
