@@ -68,7 +68,7 @@ class Registration(Announced[EnvSpec]):
         from envcore.engine.arguments import check_hashable
         from envcore.environment import Environment
 
-        factory = self.factory or self.load(EnvironmentLoadError)
+        factory: Any = self.factory or self.load(EnvironmentLoadError)
         if not _is_factory(factory):
             raise EnvironmentLoadError(f"{self.pointer}, which is neither a class of environments nor a function.")
         if inspect.isabstract(factory):
