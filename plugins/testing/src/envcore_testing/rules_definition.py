@@ -103,12 +103,12 @@ def check_of_params(subject: Subject) -> Iterator[Breach]:
 
 
 def finite_params(subject: Subject) -> Iterator[Breach]:
-    """Params that are NaN, infinite or too large for float32 are refused, but for the infinity of a `limit`."""
+    """Params that are NaN are refused, and those that are infinite in float32, except in a `limit`."""
     env, key, state, action = subject.env, subject.key, subject.types.reset[1], subject.types.action
     arguments = {"reset": (key,), "step": (key, state, action), "step_env": (key, state, action)}
     for path, leaf in _float_leaves(subject):
-        infinity = () if may_be_infinite(subject.params, path, leaf) else (np.inf, -np.inf)
-        for value, (method, args) in itertools.product((np.nan, *infinity, 1e300), arguments.items()):
+        infinite = () if may_be_infinite(subject.params, path, leaf) else (np.inf, -np.inf, 1e300)
+        for value, (method, args) in itertools.product((np.nan, *infinite), arguments.items()):
             params = with_leaf(subject.params, path, np.full(leaf.shape, value))
             call = functools.partial(getattr(env, method), params=params)
             try:
