@@ -102,7 +102,7 @@ class RandomizeParams(Wrapper):
         """Checks them, and with them both ends of all ranges."""
         super().check_params(params)
         ranges = self.draw_params.ranges if isinstance(self.draw_params, UniformParams) else ()
-        for end in (1, 2):
+        for end in (1, 2) if ranges else ():
             ends = {row[0]: np.full(np.shape(getattr(params, row[0])), row[end]) for row in ranges}
             arguments.checked_params(self.env, params.replace(**ends))
 
