@@ -101,7 +101,7 @@ def test_it_adds_rows_in_order_and_keeps_the_rest(suite):
         (("True", "Corridor-v0", "Walk."), "'True' is not a class name"),
         (("Class", "Corridor-v0", "Walk."), "would be in class.py, which Python cannot import"),
         (("Plugin", "Corridor-v0", "Walk."), "plugin.py exists already: choose another class name"),
-        (("Corridor", "Corridor v0", "Walk."), "EnvSpec.id 'Corridor v0' must"),
+        (("Corridor", "Corridor v0", "Walk."), "the id of EnvSpec 'Corridor v0' must"),
         (("Corridor", "CartPole-v1", "Walk."), "CartPole-v1 is announced already, by envcore-classic-control"),
         (("Corridor", "Corridor-v0", ""), "the summary must be one line of plain text"),
         (("Corridor", "Corridor-v0", "Walk.\nRun."), "the summary must be one line of plain text"),

@@ -60,10 +60,8 @@ def write_pages(folder: Path) -> None:
 
 
 _PACKAGES = (
-    "envcore.spaces",
     "envcore.wrappers",
     "envcore_testing",
-    "envcore.painting",
     "envcore_bridges.base",
     "envcore_fused",
     "envcore_baselines",
