@@ -1,11 +1,11 @@
-"""Agents whose rollouts are played by envcore-fused's kernel."""
+"""Agents whose rollouts are played by envcore-native's kernel."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import envcore
-import envcore_fused
+import envcore_native
 import jax
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_an_update_is_the_same(algorithm: Any, env_id: str) -> None:
 
     with numerics():  # optax relies on it
         state, totals = updated(run_rollout)
-        fused_state, fused_totals = updated(envcore_fused.run_rollout)
+        fused_state, fused_totals = updated(envcore_native.run_rollout)
     assert totals["episodes"].tolist() == fused_totals["episodes"].tolist()
     np.testing.assert_allclose(fused_totals["returns"], totals["returns"], rtol=1e-5)
     for fused, expected in zip(*map(jax.tree.leaves, (fused_state.agent, state.agent)), strict=True):

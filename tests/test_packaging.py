@@ -84,7 +84,7 @@ def test_the_core_has_an_extra_for_each_of_our_distributions():
     (everything,) = map(Requirement, extras["all"])
     # Ray and Warp are large, and Ray comes late to new versions of Python; an adapter is for those who use what it
     # adapts to.
-    assert everything.extras == ours - {"adapters", "bridges", "envcore", "fused", "gymnax", "ray"}
+    assert everything.extras == ours - {"adapters", "bridges", "envcore", "gymnax", "native", "ray"}
 
 
 LAZY = [path for path in sorted(ROOT.glob("p*/*/src/*/__init__.py")) if "lazy_names(" in path.read_text()]

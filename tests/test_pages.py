@@ -34,7 +34,7 @@ def commands_of(text: str) -> set[str]:
 
 WITH_CODE = [page for page in PAGES if CODE.search(page.read_text()) or commands_of(page.read_text())]
 LONG = {
-    *(ROOT / "plugins" / name / "README.md" for name in ("adapters", "baselines", "bridges", "fused", "ray")),
+    *(ROOT / "plugins" / name / "README.md" for name in ("adapters", "baselines", "bridges", "native", "ray")),
     *(SITE / "tutorials" / f"{name}.md" for name in ("foreign_library", "ppo")),
 }
 

@@ -69,7 +69,7 @@ def test_every_distribution_of_the_workspace_is_found():
         "envcore",
         "envcore-adapters",
         "envcore-cli",
-        "envcore-fused",
+        "envcore-native",
         "envcore-gymnax",
         "envcore-runs",
     }

@@ -1,4 +1,4 @@
-"""The machine code of envcore-fused's kernels: `uv run --with nvidia-cuda-nvdisasm pytest -m exhaustive` this file."""
+"""The machine code of envcore-native's kernels: `uv run --with nvidia-cuda-nvdisasm pytest -m exhaustive` this file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiles envcore-fused's kernels for GPUs, without one, and reads the machine code.
+"""Compiles envcore-native's kernels for GPUs, without one, and reads the machine code.
 
     uv run --with nvidia-cuda-nvdisasm python tools/benchmark/fused.py [ID...]
 
@@ -36,7 +36,7 @@ from envcore.rollout import Policy, Transition, random_policy, start_rollout
 from envcore.spaces import Discrete
 from envcore.typing import PyTree
 from envcore.wrappers import Batched
-from envcore_fused import kernels, run_rollout
+from envcore_native import kernels, run_rollout
 
 DATA = Path(__file__).parents[1] / "site" / "data" / "fused.json"
 GPUS = {"H100": 90, "A100": 80}

@@ -1,7 +1,7 @@
 """Measures what a GPU is bound by: kernels and microseconds per iteration of a scan of steps.
 
 Every environment of `IDS` at each number of environments, beside gymnax where that is installed; `run_rollout` with
-what it stores, and envcore-fused's where Warp is installed; training with PPO; and, at the smallest number, what could
+what it stores, and envcore-native's where Warp is installed; training with PPO; and, at the smallest number, what could
 make an iteration cheaper: XLA's command buffers, unrolling, a packed carry, the fusion boundary that is there for CPUs,
 and types of keys. All programs are compiled first, several at a time, and then run one by one. What does not fit into
 the time is left out and named.
@@ -96,7 +96,7 @@ class Case:
       num_envs: number of environments.
       label: "gymnax" is gymnax's loop, those of `_COLLECT` are `run_rollout`, those of `_PPO` training, and all others
         a loop that steps a batch.
-      is_fused: whether envcore-fused plays the rollouts.
+      is_fused: whether envcore-native plays the rollouts.
       unroll: steps in one iteration of the compiled loop.
       is_packed: whether the loop carries all 32-bit arrays of the state in one.
       boundary: whether `compute_once` is a boundary on this platform too; None for what the library does.
@@ -269,9 +269,9 @@ def program_of(case: Case, steps: int) -> Callable[[jax.Array], Any]:
     """The function of a key that is measured."""
     rollout = run_rollout
     if case.is_fused:
-        import envcore_fused
+        import envcore_native
 
-        rollout = envcore_fused.run_rollout
+        rollout = envcore_native.run_rollout
     if case.label == _PPO[-1]:
         return training("envcore", case.env_id, case.num_envs, steps, rollout)
     if case.label in ("gymnax", *_PPO):

@@ -22,7 +22,7 @@ _TRAINING = {
     "gymnax + PPO": "PureJaxRL's PPO on gymnax",
     "envcore + PPO": "PureJaxRL's PPO on envcore",
     "envcore + its PPO": "PPO",
-    "envcore + its PPO, fused": "PPO, rollouts by envcore-fused",
+    "envcore + its PPO, fused": "PPO, rollouts by envcore-native",
 }
 _NUM_ENVS = 65_536
 """Of the chart."""
@@ -80,13 +80,13 @@ def speeds(rows: Sequence[Row]) -> list[str]:
 
 
 def rollouts(rows: Sequence[Row]) -> list[str]:
-    """A table of `run_rollout` by what it stores, with envcore-fused's where that was measured."""
+    """A table of `run_rollout` by what it stores, with envcore-native's where that was measured."""
     sizes = sorted({row["num_envs"] for row in rows})
     lines = table_head(("environment", "stored", *(f"{num_envs:,}" for num_envs in sizes)))
     found = {(row["id"], row["variant"], row["num_envs"]): f"{row['speed']:,g}" for row in rows}
     for env_id, variant in dict.fromkeys((env_id, each) for env_id, each, _ in found if _is_rollout(each)):
         cells = (found.get((env_id, variant, num_envs), "no memory") for num_envs in sizes)
-        stored = _STORED[variant.removesuffix(_FUSED)] + " (envcore-fused)" * variant.endswith(_FUSED)
+        stored = _STORED[variant.removesuffix(_FUSED)] + " (envcore-native)" * variant.endswith(_FUSED)
         lines.append(line((env_id, stored, *cells)))
     return lines
 

@@ -243,7 +243,7 @@ class PPO:
         a `Box` means, then logarithms of deviations. A class is called with num_outputs. Normalized observations are
         float32.
       distribution: of other actions than those above, with the attributes and methods of `Categorical`.
-      rollout: in place of `run_rollout`, such as `envcore_fused.run_rollout`, which plays the same in one kernel, or a
+      rollout: in place of `run_rollout`, such as `envcore_native.run_rollout`, which plays the same in one kernel, or a
         function that returns steps which something else has played: `update` looks at the `state` of what it returns
         beside them only where `env.may_truncate` says no.
 

@@ -135,7 +135,7 @@ class PQN:
       config: the settings.
       network: what maps n observations to the values of the actions, float32 (n, num_actions), as `Network` does, which
         is the default: `init(key, obs)` gives weights for `apply(weights, obs)`. A class is called with num_actions.
-      rollout: in place of `run_rollout`, such as `envcore_fused.run_rollout`, which plays the same in one kernel, or a
+      rollout: in place of `run_rollout`, such as `envcore_native.run_rollout`, which plays the same in one kernel, or a
         function that returns steps which something else has played.
 
     Attributes:

@@ -1,0 +1,16 @@
+"""A whole rollout in one kernel, generated from an environment's rules.
+
+    end, rewards = envcore_native.run_rollout(batch, random_policy(batch), start, num_steps=1000)
+
+`run_rollout` is imported on first use: importing this package imports neither JAX nor Warp.
+"""
+
+from __future__ import annotations
+
+from envcore.lazy import lazy_names
+
+TYPE_CHECKING = False  # type checkers treat it as True
+if TYPE_CHECKING:
+    from envcore_native.rollout import run_rollout as run_rollout
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, {"rollout": ["run_rollout"]})

@@ -1,0 +1,158 @@
+"""Lines of C++ that compute scalars of a graph."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from envcore_native.layers import SHARES, Layers
+from envcore_native.scalars import Scalar, Table, live
+
+KEY_WORDS = 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Leaf:
+    """An array of what a program takes or returns, for one environment.
+
+    Attributes:
+      name: of the pointer in the source.
+      values: the scalars, of any shape.
+      dtype: their type.
+    """
+
+    name: str
+    values: np.ndarray
+    dtype: np.dtype
+
+    @property
+    def pointer(self) -> str:
+        return f"{type_name(self.dtype)}* __restrict__ {self.name}"
+
+
+class Body:
+    """Lines of code that compute scalars, each at its first use."""
+
+    def __init__(self, columns: Sequence[Scalar] = ()):
+        self.lines: list[str] = []
+        self.tables: dict[Table, str] = {}
+        self.layers = Layers()
+        self.inputs: set[Scalar] = set()
+        self._known: set[int] = set()
+        for place, column in enumerate(columns):
+            self._known.add(column.number)
+            self.add(f"const {type_name(column.dtype)} {_name(column)} = {_unpacked(place, column.dtype)};")
+
+    def add(self, line: str) -> None:
+        self.lines.append("    " + line)
+
+    def compute(self, scalars: Iterable[Scalar]) -> None:
+        for scalar in live(list(scalars), self._known, ends=("units",)):
+            if scalar.op == "input":
+                self.inputs.add(scalar)
+            elif scalar.op == "units":
+                self._store_units(scalar)
+            elif scalar.op == "product":
+                self._multiply(scalar)
+            elif scalar.op != "const":
+                self.add(f"const {type_name(scalar.dtype)} {_name(scalar)} = {self._expression(scalar)};")
+
+    def store(self, leaf: Leaf) -> None:
+        """Stores a step's leaf in [T, N, ...] in units of up to 16 bytes, each as soon as it is computed."""
+        values, size = list(leaf.values.flat), leaf.dtype.itemsize
+        unit = next((n for n in (16, 8, 4) if len(values) * size % n == 0), 0) if size in (1, 4) else 0
+        if not unit:
+            for i, x in enumerate(values):
+                self.compute([x])
+                self.add(f"KEEP {leaf.name}[((size_t)t * count + n) * {len(values)} + {i}] = {text(x)};")
+            return
+        num_words, per_word = len(values) * size // 4, 4 // size
+        is_long = num_words > 4  # of shorter ones, a warp's stores are contiguous
+        for word in range(0, num_words, unit // 4):
+            part = values[word * per_word :][: unit // size]
+            self.compute(part)
+            texts = [text(x) for x in part]
+            words = [f"pack({', '.join(texts[i : i + 4])})" for i in range(0, len(texts), 4)]
+            words = words if size == 1 else [f"op_bitcast<uint32>({x})" for x in texts]
+            to = f"{'ROW' if is_long else 'DIRECT'}({leaf.name}, (size_t)t * count + n, {num_words}, {word})"
+            self.add(f"KEEP store({to}, {', '.join(words)});")
+            end = word + unit // 4
+            if is_long and (end % 32 == 0 or end == num_words):
+                start = (end - 1) // 32 * 32
+                place = f"{leaf.name}, (size_t)t * count + first, {num_words}, {start}, {end - start}"
+                self.add(f"KEEP FLUSH({unit // 4}, {place});")
+
+    def _expression(self, scalar: Scalar) -> str:
+        if scalar.op in ("load", "lookup"):
+            of, place = scalar.args
+            return f"{self._pointer(of)}[{text(place) if scalar.op == 'lookup' else place}]"
+        if scalar.op == "unit":
+            product, number = scalar.args
+            return f"{self.layers.used(product, len(self.lines))}[{number} * LANES]"
+        types = [f"<{type_name(x)}>" for x in scalar.args if isinstance(x, np.dtype)]
+        return f"{scalar.op}{''.join(types)}({', '.join(text(x) for x in scalar.operands)})"
+
+    def _pointer(self, of: str | Table) -> str:
+        return of if isinstance(of, str) else self.tables.setdefault(of, f"table_{len(self.tables)}")
+
+    def _store_units(self, units: Scalar) -> None:
+        """Stores the inputs of a layer, of which each of the warps that share environments computes a part."""
+        layers = live(list(units.operands), set(self._known), ends=("units",))
+        self.compute(x for x in layers if x.op == "product")  # outside the branches, where all warps meet
+        name = self.layers.add(units, len(units.operands), len(self.lines))
+        known = self._known
+        for share in range(SHARES):
+            self._known = set(known)
+            self.add(f"if (IS_SHARE({share})) {{")
+            for place, x in list(enumerate(units.operands))[share::SHARES]:
+                self.compute([x])
+                self.add(f"{name}[{place} * LANES] = {text(x)};")
+            self.add("}")
+        self._known = known
+        self.add("SYNC_BLOCK")
+
+    def _multiply(self, product: Scalar) -> None:
+        memory, count, units = product.args
+        of_output, of_input = memory.strides
+        is_aligned = of_output == 1 and not any(n % 4 for n in (of_input, memory.start, count))
+        sizes = [len(units.operands), count, of_input, of_output, str(is_aligned).lower()]
+        before = self.layers.used(units, len(self.lines))
+        name = self.layers.add(product, count, len(self.lines))
+        weights = f"{self._pointer(memory.of)} + {memory.start}"
+        self.add(f"product<{', '.join(map(str, sizes))}>({name}, {before}, {weights});")
+        self.add("SYNC_BLOCK")
+
+
+def type_name(dtype: Any) -> str:
+    return np.dtype(dtype).name
+
+
+def text(scalar: Scalar) -> str:
+    """A scalar in an expression."""
+    if scalar.op == "const":
+        return number_text(scalar.args[0], scalar.dtype)
+    return scalar.args[0] if scalar.op == "input" else _name(scalar)
+
+
+def number_text(value: Any, dtype: np.dtype) -> str:
+    """A constant in an expression."""
+    if dtype.kind == "b":
+        return "true" if value else "false"
+    if dtype.kind != "f":
+        return f"({type_name(dtype)}){int(value)}{'ll' if dtype.itemsize == 8 or int(value) == -(2**31) else ''}"
+    if math.isfinite(value):
+        return f"{float(value).hex()}f"
+    return f"op_bitcast<float32>((uint32){value.view(np.uint32)})"
+
+
+def _unpacked(place: int, dtype: np.dtype) -> str:
+    word = f"row[{KEY_WORDS + place}]"
+    return f"op_bitcast<{type_name(dtype)}>({word})" if dtype.itemsize == 4 else f"({type_name(dtype)}){word}"
+
+
+def _name(scalar: Scalar) -> str:
+    return f"v{scalar.number}"

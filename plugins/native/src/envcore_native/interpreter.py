@@ -1,0 +1,243 @@
+"""The interpreter: a jaxpr becomes a graph of scalars.
+
+Values are numpy arrays, of scalars of the graph or, where a value is known, of numbers.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from envcore import random
+from envcore.errors import InvalidArgumentError
+from envcore.typing import PyTree
+from jax.core import Tracer
+from jax.extend import source_info_util
+
+from envcore_native import indexing, products, reductions, rules
+from envcore_native.keys import FUNCTIONS, is_key, keys_of, words_of
+from envcore_native.rules import TooManyError, array_of, each, is_equal, select
+from envcore_native.scalars import Graph, check_dtype
+
+_RULES = {**rules.RULES, **reductions.RULES, **indexing.RULES, **products.RULES}
+_MOST_ITERATIONS = 1_000
+ROW = "row_of_a_batch"
+"""The name of a jitted function that is applied to a batch of one row, that of the environment."""
+_THREEFRY = inspect.unwrap(random.threefry).__name__
+_CALLS = {
+    "checkpoint": "jaxpr",
+    "closed_call": "call_jaxpr",
+    "custom_jvp_call": "call_jaxpr",
+    "custom_vjp_call": "call_jaxpr",
+    "custom_vmap_call": "call",
+    "jit": "jaxpr",
+    "remat2": "jaxpr",
+}
+
+
+def interpret_function(
+    graph: Graph,
+    fun: Callable[..., PyTree],
+    args: tuple[PyTree, ...],
+    inputs: Sequence[np.ndarray],
+    axes: Sequence[tuple[str, int]] = (),
+) -> tuple[PyTree, list[np.ndarray], list[tuple[jax.Array, np.ndarray]]]:
+    """Traces a function and interprets its program.
+
+    Args:
+      graph: where the scalars go.
+      fun: a function of `args`.
+      args: arrays or `jax.ShapeDtypeStruct`.
+      inputs: the leaves of `args` as arrays of scalars.
+      axes: names and sizes of mapped axes.
+
+    Returns:
+      The types of what it returns, its leaves as arrays of scalars, and the traced arrays that the function refers to
+      with the scalars that stand for them.
+    """
+    closed, result = jax.make_jaxpr(fun, axis_env=list(axes), return_shape=True)(*args)
+    closed_over, consts = [], []
+    for const in closed.consts:
+        if is_key(const) and not isinstance(const, Tracer):
+            consts.append(keys_of(graph.array(np.asarray(jax.random.key_data(const)))))
+        elif isinstance(const, Tracer):
+            values = graph.fixed(f"closed{len(closed_over)}", const.shape, const.dtype)
+            closed_over.append((const, values))
+            consts.append(values)
+        else:
+            consts.append(np.asarray(const))
+    outputs = interpret(graph, closed.jaxpr, consts, inputs)
+    return result, [graph.array(x) for x in outputs], closed_over
+
+
+def interpret(
+    graph: Graph, jaxpr: Any, consts: Sequence[Any], args: Sequence[np.ndarray], place: str = ""
+) -> list[np.ndarray]:
+    """The results of a jaxpr, as arrays of the graph's scalars or of numbers; `place` is the line that calls it."""
+    values: dict[Any, np.ndarray] = dict(zip(jaxpr.constvars, map(np.asarray, consts), strict=True))
+    values.update(zip(jaxpr.invars, args, strict=True))
+
+    def read(atom: Any) -> np.ndarray:
+        return np.asarray(atom.val, atom.aval.dtype) if hasattr(atom, "val") else values[atom]
+
+    for equation in jaxpr.eqns:
+        inputs = [read(atom) for atom in equation.invars]
+        results = _evaluate(graph, equation, inputs, _line(equation) or place)
+        for var, result in zip(equation.outvars, results, strict=True):
+            is_empty = 0 in var.aval.shape and not is_key(var.aval)
+            values[var] = np.zeros(var.aval.shape, var.aval.dtype) if is_empty else array_of(result, var.aval.shape)
+    return [read(atom) for atom in jaxpr.outvars]
+
+
+def _evaluate(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[Any]:
+    name, params, avals = equation.primitive.name, equation.params, [var.aval for var in equation.outvars]
+    if name in _CALLS:
+        inner = params[_CALLS[name]]
+        if params.get("name") == _THREEFRY:
+            inputs = _own_counters(graph, *inputs)
+        rows = [graph.input("number", np.int32)] if params.get("name") == ROW else graph.rows
+        with graph.drawing(rows):
+            return interpret(graph, getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs, place)
+    if name in _PROGRAMS:
+        return _PROGRAMS[name](graph, equation, inputs, place)
+    if name in FUNCTIONS:
+        return _of_words(graph, equation, inputs)
+    has_keys = any(map(is_key, (*avals, *(atom.aval for atom in equation.invars))))
+    if inputs and not has_keys and not any(x.dtype == object for x in inputs):
+        with jax.ensure_compile_time_eval():
+            results = equation.primitive.bind(*inputs, **params)
+        return [np.asarray(x) for x in (results if equation.primitive.multiple_results else [results])]
+    if name not in _RULES:
+        raise InvalidArgumentError(f"envcore_native has no rule for the primitive {name}{place}.")
+    for aval in avals:
+        if not is_key(aval):
+            check_dtype(aval.dtype, name, place)
+    try:
+        result = _RULES[name](graph, avals[0], *map(graph.array, inputs), **params)
+    except TooManyError as error:
+        raise InvalidArgumentError(f"envcore_native has no rule for {name} of {error}{place}.") from None
+    return result if equation.primitive.multiple_results else [result]
+
+
+def _of_words(graph: Graph, equation: Any, inputs: list[np.ndarray]) -> list[Any]:
+    """A primitive of random keys, as a function of their words."""
+    (out,) = equation.outvars
+    arrays = [
+        words_of(x) if is_key(var.aval) else graph.array(x) for x, var in zip(inputs, equation.invars, strict=True)
+    ]
+    dtypes = [np.uint32 if is_key(var.aval) else var.aval.dtype for var in equation.invars]
+    structs = tuple(jax.ShapeDtypeStruct(x.shape, dtype) for x, dtype in zip(arrays, dtypes, strict=True))
+    fun = functools.partial(FUNCTIONS[equation.primitive.name], **equation.params)
+    _, (words,), _ = interpret_function(graph, fun, structs, arrays)
+    return [keys_of(words) if is_key(out.aval) else words]
+
+
+def _own_counters(graph: Graph, key: np.ndarray, *counters: np.ndarray) -> list[np.ndarray]:
+    """What `threefry` takes; of a block that is drawn from one key for all rows of the batch, each row has its part.
+
+    A word depends on the key and its place in the block alone.
+    """
+    num_rows = len(graph.rows)
+    if not num_rows or key.ndim != 1 or [x.shape[:1] for x in counters] != [(num_rows,)] * 2:
+        return [key, *counters]
+    shape = counters[0].shape
+    _, block, _ = interpret_function(graph, lambda: random.counters(shape), (), [])
+    if any((graph.array(x) != y).any() for x, y in zip(counters, block, strict=True)):
+        return [key, *counters]
+
+    def of_row(number: jax.Array) -> Any:
+        return random.counters(shape[1:], number.astype(np.uint32) * np.uint32(math.prod(shape[1:])))
+
+    struct = jax.ShapeDtypeStruct((num_rows,), np.int32)
+    return [key, *interpret_function(graph, jax.vmap(of_row), (struct,), [np.array(graph.rows)])[1]]
+
+
+def _line(equation: Any) -> str:
+    line = source_info_util.summarize(equation.source_info)
+    return f" at {line}" if line and line != "unknown" else ""
+
+
+# Programs inside the program.
+
+
+def _cond(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[np.ndarray]:
+    branches, (index, *operands) = equation.params["branches"], inputs
+    if index.dtype != object:
+        branch = branches[int(index)]
+        return interpret(graph, branch.jaxpr, branch.consts, operands, place)
+    first, *others = (interpret(graph, branch.jaxpr, branch.consts, operands, place) for branch in branches)
+    chosen: list[Any] = [graph.array(x) for x in first]
+    for number, results in enumerate(others, 1):
+        pick = functools.partial(select, graph, is_equal(graph, index.item(), number))
+        chosen = [each(pick, no, yes) for no, yes in zip(chosen, map(graph.array, results), strict=True)]
+    return chosen
+
+
+def _scan(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[np.ndarray]:
+    params, closed = equation.params, equation.params["jaxpr"]
+    # JAX's versions name the counts differently; what is scanned has an axis more outside than inside.
+    insides = zip(equation.invars, closed.jaxpr.invars, strict=True)
+    num_rows = sum(outside.aval.ndim > inside.aval.ndim for outside, inside in insides)
+    stacked = [
+        var
+        for var, inside in zip(equation.outvars, closed.jaxpr.outvars, strict=True)
+        if var.aval.ndim > inside.aval.ndim
+    ]
+    num_carry = len(equation.outvars) - len(stacked)
+    fixed, rows = inputs[: len(inputs) - num_rows], inputs[len(inputs) - num_rows :]
+    consts, carry = fixed[: len(fixed) - num_carry], fixed[len(fixed) - num_carry :]
+    outputs: list[list[np.ndarray]] = []
+    order = range(params["length"])
+    for step in reversed(order) if params["reverse"] else order:
+        arguments = [*consts, *carry, *(_row(x, step) for x in rows)]
+        results = interpret(graph, closed.jaxpr, closed.consts, arguments, place)
+        carry = results[:num_carry]
+        outputs.append([graph.array(x) for x in results[num_carry:]])
+    if params["reverse"]:
+        outputs.reverse()
+    if not outputs:
+        return [*carry, *(np.zeros(var.aval.shape, var.aval.dtype) for var in stacked)]
+    return [*carry, *(np.stack(x) for x in zip(*outputs, strict=True))]
+
+
+def _while(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[np.ndarray]:
+    params = equation.params
+    condition, body = params["cond_jaxpr"], params["body_jaxpr"]
+    first = params["cond_nconsts"]
+    second = first + params["body_nconsts"]
+    of_condition, of_body, carry = inputs[:first], inputs[first:second], inputs[second:]
+    for _ in range(_MOST_ITERATIONS):
+        (goes_on,) = interpret(graph, condition.jaxpr, condition.consts, [*of_condition, *carry], place)
+        if goes_on.dtype == object:
+            break
+        if not goes_on:
+            return carry
+        carry = interpret(graph, body.jaxpr, body.consts, [*of_body, *carry], place)
+    raise InvalidArgumentError(f"envcore_native has no rule for a while loop of any number of iterations{place}.")
+
+
+def _row(x: np.ndarray, place: int) -> np.ndarray:
+    return array_of(x[place], x.shape[1:]) if x.dtype == object else np.asarray(x[place])
+
+
+def _platform_index(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[np.ndarray]:
+    default = next(i for i, platforms in enumerate(equation.params["platforms"]) if platforms is None)
+    return [np.asarray(default, np.int32)]
+
+
+def _barrier(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[np.ndarray]:
+    return inputs
+
+
+_PROGRAMS: dict[str, Callable[..., list[np.ndarray]]] = {
+    "cond": _cond,
+    "scan": _scan,
+    "while": _while,
+    "platform_index": _platform_index,
+    "optimization_barrier": _barrier,
+}

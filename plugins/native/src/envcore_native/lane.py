@@ -1,0 +1,127 @@
+"""One environment of a batch, with the keys and actions that it has in the batch."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import jax
+from envcore import random, spaces
+from envcore.devices import axis_size
+from envcore.engine import arguments
+from envcore.environment import Environment
+from envcore.errors import InvalidArgumentError
+from envcore.rollout import Policy, RandomPolicy
+from envcore.typing import PyTree
+from envcore.wrappers import Batched, Wrapper
+from jax import lax
+
+from envcore_native.interpreter import ROW
+
+AXIS = "envs"
+
+
+@dataclasses.dataclass(frozen=True)
+class Lane(Wrapper):
+    """The environment number `lax.axis_index(AXIS)` of `Batched(env, n)`, where the mapped axis has the size n.
+
+    It is traced without a batch axis, so that its program is that of one environment.
+    """
+
+    def action_space(self, params: PyTree) -> spaces.Space:
+        return LaneSpace(self.env.action_space(params))
+
+    def draw_start(self, key: jax.Array, params: PyTree) -> PyTree:
+        return self.env.draw_start(_lane_key(key), params)
+
+    def draw(self, key: jax.Array, params: PyTree) -> PyTree:
+        return self.env.draw(_lane_key(key), params)
+
+    def restart(self, key: jax.Array, done: jax.Array, state: PyTree, params: PyTree) -> PyTree:
+        return self.env.restart(_lane_key(key), done, state, params)
+
+
+class LaneSpace(spaces.Space):
+    """A space that samples this lane's value of a whole batch, as the interpreter plays it."""
+
+    def __init__(self, space: spaces.Space):
+        self._space = space
+
+    def __repr__(self) -> str:
+        return repr(self._space)
+
+    @property
+    def shape(self) -> PyTree:
+        return self._space.shape
+
+    @property
+    def dtype(self) -> PyTree:
+        return self._space.dtype
+
+    def sample(self, key: jax.Array) -> PyTree:
+        return _row_of(self._space, key)
+
+    def mismatch(self, value: PyTree) -> str | None:
+        return self._space.mismatch(value)
+
+    def value_problem(self, value: PyTree) -> str | None:
+        return self._space.value_problem(value)
+
+    def cast(self, value: PyTree) -> PyTree:
+        return self._space.cast(value)
+
+    def _static(self) -> tuple[PyTree, ...]:
+        return (self._space,)
+
+
+def lane_of(env: Environment, one: Callable[[Environment], Environment] = Lane) -> Environment:
+    """One environment of a batch; without a batch the environment itself.
+
+    Args:
+      env: one environment, or `Batched` with or without wrappers around it.
+      one: what to put in the place of `Batched`.
+
+    Raises:
+      InvalidArgumentError: it has several batch axes, is spread over devices, or a wrapper around `Batched` draws.
+    """
+    if isinstance(env, Batched) and env.axis_name is None and not env.env.batch_shape:
+        return one(env.env)
+    if not env.batch_shape:
+        return env
+    if not isinstance(env, Wrapper) or env.env.batch_shape != env.batch_shape:
+        raise InvalidArgumentError(
+            f"envcore_native plays one environment or one Batched, got {type(env).__name__} with batch shape "
+            f"{env.batch_shape}."
+        )
+    if type(env).draw is not Wrapper.draw:
+        raise InvalidArgumentError(
+            f"{type(env).__name__} draws for a whole batch, which envcore_native cannot play: put it inside Batched."
+        )
+    return dataclasses.replace(env, env=lane_of(env.env, one))
+
+
+def lane_policy(env: Environment, policy: Policy) -> Policy | None:
+    """What `random_policy(env)` is for one environment of the batch; None for other policies."""
+    space = env.action_space(arguments.default_params(env))
+    if not isinstance(policy, RandomPolicy) or policy.space.shape != space.shape:
+        return None
+    return RandomPolicy(LaneSpace(policy.space.unbatch()))
+
+
+def _row_of(space: spaces.Space, key: jax.Array) -> PyTree:
+    """This lane's value of a batch. Inside of `ROW`, draws are rows of one draw for all; splits of keys must not be."""
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        keys, parts = random.split(key, len(space.spaces)), space.spaces
+        if isinstance(parts, dict):
+            return {name: _row_of(part, keys[i]) for i, (name, part) in enumerate(parts.items())}
+        return tuple(_row_of(part, keys[i]) for i, part in enumerate(parts))
+
+    def alone(key: jax.Array) -> PyTree:
+        return jax.tree.map(lambda x: lax.squeeze(x, (0,)), space.batch(1).sample(key))
+
+    alone.__name__ = ROW
+    return jax.jit(alone)(key)
+
+
+def _lane_key(key: jax.Array) -> jax.Array:
+    return random.spawn(key, 1, lax.axis_index(AXIS), axis_size(AXIS))[0]

@@ -1,0 +1,199 @@
+"""`run_rollout`: a whole rollout in one kernel."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.custom_batching
+import jax.numpy as jnp
+from envcore import checks, random, trees
+from envcore.engine import arguments
+from envcore.environment import Environment
+from envcore.errors import EnvcoreError, InvalidArgumentError
+from envcore.rollout import Policy, RolloutState, Transition
+from envcore.typing import PyTree
+from jax.extend import backend
+
+from envcore_native import kernels
+from envcore_native.trace import Program, lower
+
+_TABLE_BLOCK = 256
+_FEW = 16_384  # environments, which are spread over many of a GPU's processors
+_SHARING = 4  # warps that share 32 environments and a network's work: one alone spills with large observations
+_KEY_TYPE = "threefry2x32"
+_MOST_PROGRAMS = 256
+_programs: dict[Any, Program] = {}
+
+
+def run_rollout(
+    env: Environment,
+    policy: Policy,
+    start: RolloutState,
+    num_steps: int,
+    params: PyTree = None,
+    policy_params: PyTree = None,
+    collect: Callable[[Transition], PyTree] = lambda transition: transition,
+) -> tuple[RolloutState, PyTree]:
+    """What `envcore.rollout.run_rollout` returns, computed by one kernel on a CPU or a CUDA device.
+
+    The environments play the same trajectories with the same key: integers and bools are equal bit for bit, floats
+    differ by rounding. Under `vmap`, over params for example, one kernel plays all rollouts. They cannot be
+    differentiated.
+
+    Args:
+      env: one environment, or `Batched` with or without wrappers around it.
+      policy: `random_policy(env)`, or a function of each environment's observation alone: arithmetic, indexing, the
+        layers of a network, and draws of `jax.random` or `envcore.random` whose first axis is the environments'.
+      start: from `start_rollout`, or from an earlier rollout.
+      num_steps: number of steps, static.
+      params: the environment's params; its defaults if None.
+      policy_params: passed to the policy.
+      collect: a function that selects what to keep of each `Transition`, for each environment alone. What is not kept
+        is not computed.
+
+    Returns:
+      The state after the last step, and what was collected; each leaf of it has a leading axis of length `num_steps`.
+
+    Raises:
+      InvalidArgumentError: an argument is invalid, or part of the program cannot be lowered; the message says which.
+      EnvcoreError: Warp is not installed, or JAX's backend is neither a CPU nor CUDA.
+    """
+    num_steps = checks.positive_integer("num_steps", num_steps, InvalidArgumentError)
+    params = arguments.checked_params(env, params)
+    state = arguments.checked_state(env, start.state)
+    _check_platform()
+    _check_key(start.key)
+    fixed = jax.tree.map(jnp.asarray, (params, policy_params))
+    program = _lowered(env, policy, collect, *fixed)
+    words = jax.random.key_data(start.key) if trees.is_key(start.key) else start.key
+    inputs = [*jax.tree.leaves(fixed), *program.closed_over]
+    words, leaves, stacked = _play(program, env.batch_shape, num_steps, words, jax.tree.leaves(state), inputs)
+    key = jax.random.wrap_key_data(words, impl=_KEY_TYPE) if trees.is_key(start.key) else words
+    return RolloutState(key, jax.tree.unflatten(jax.tree.structure(state), leaves)), stacked
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+def _play(
+    program: Program,
+    batch_shape: tuple[int, ...],
+    num_steps: int,
+    words: jax.Array,
+    state: list[jax.Array],
+    fixed: list[jax.Array],
+) -> tuple[jax.Array, list[jax.Array], PyTree]:
+    """Plays a rollout, and under `vmap` all of them by one kernel."""
+
+    @jax.custom_batching.custom_vmap
+    def play(*inputs: Any) -> Any:
+        return _play_rollouts(program, batch_shape, num_steps, *inputs)
+
+    @play.def_vmap
+    def _(axis_size: int, in_batched: Any, words: Any, state: Any, fixed: Any) -> Any:
+        num_rollouts = words.shape[1 if in_batched[0] else 0]
+
+        def merged(x: jax.Array, is_batched: bool) -> jax.Array:
+            inner = x.shape[2 if is_batched else 1 :]
+            x = jnp.broadcast_to(x, (axis_size, num_rollouts, *inner))
+            return x.reshape(axis_size * num_rollouts, *inner)
+
+        def merged_unless_shared(x: jax.Array, is_batched: bool) -> jax.Array:
+            return x if not is_batched and len(x) == 1 else merged(x, is_batched)
+
+        words, state = jax.tree.map(merged, (words, state), tuple(in_batched[:2]))
+        found = play(words, state, jax.tree.map(merged_unless_shared, fixed, in_batched[2]))
+        found = jax.tree.map(lambda x: x.reshape(axis_size, len(x) // axis_size, *x.shape[1:]), found)
+        return found, jax.tree.map(lambda _: True, found)
+
+    found = play(*jax.tree.map(lambda x: x[None], (words, state, fixed)))
+    return jax.tree.map(lambda x: x[0], found)
+
+
+def _play_rollouts(
+    program: Program,
+    batch_shape: tuple[int, ...],
+    num_steps: int,
+    words: jax.Array,
+    state: list[jax.Array],
+    fixed: list[jax.Array],
+) -> tuple[jax.Array, list[jax.Array], PyTree]:
+    """Plays several rollouts, which are the first axis of all arrays; it may be 1 in those of `fixed`."""
+    num_envs, num_rollouts = math.prod(batch_shape), len(words)
+    rows, words = kernels.call(
+        "table",
+        program.table,
+        {"num_steps": num_steps},
+        [words],
+        [((num_rollouts, num_steps, program.width), words.dtype), (words.shape, words.dtype)],
+        threads=num_rollouts * _TABLE_BLOCK,
+        block=_TABLE_BLOCK,
+    )
+    steps, structure = jax.tree.flatten(program.stacked)
+    state_in, fixed = [x for x in state if x.size], [x.reshape(len(x), -1) for x in fixed if x.size]
+    count = num_rollouts * num_envs
+    warps = _SHARING if program.num_units else 1
+    lanes = 32 if program.num_units or count <= _FEW else 128
+    strides = {f"stride{i}": x.shape[1] if len(x) > 1 else 0 for i, x in enumerate(fixed)}
+    results = kernels.call(
+        "rollout",
+        program.rollout,
+        {"count": count, "num_envs": num_envs, "num_steps": num_steps, **strides},
+        [rows, *(x.reshape(count, -1) for x in state_in), *(x.reshape(-1) for x in fixed)],
+        [
+            *(((count, x.size // count), x.dtype) for x in state_in),
+            *(((num_steps, count, x.size), x.dtype) for x in steps if x.size),
+        ],
+        threads=-(-count // lanes) * lanes * warps,
+        block=lanes * warps,
+        warps=warps,
+    )
+    state = [results.pop(0).reshape(x.shape) if x.size else x for x in state]
+    stacked = []
+    for x in steps:
+        array = results.pop(0) if x.size else jnp.zeros((num_steps, count, 0), x.dtype)
+        stacked.append(jnp.moveaxis(array.reshape(num_steps, num_rollouts, *batch_shape, *x.shape), 1, 0))
+    return words, state, jax.tree.unflatten(structure, stacked)
+
+
+def _lowered(env: Environment, policy: Policy, collect: Any, params: PyTree, policy_params: PyTree) -> Program:
+    leaves, structure = jax.tree.flatten((params, policy_params))
+    types = tuple((x.shape, x.dtype.name, x.weak_type) for x in leaves)
+    identity = (env, policy, collect, structure, types)
+    try:
+        known = _programs.get(identity)
+    except TypeError:  # a policy that cannot be hashed
+        return lower(env, policy, collect, params, policy_params)
+    if known is not None:
+        return known
+    program = lower(env, policy, collect, params, policy_params)
+    if not program.closed_over:  # traced arrays must not outlive their trace
+        if len(_programs) >= _MOST_PROGRAMS:
+            _programs.pop(next(iter(_programs)))
+        _programs[identity] = program
+    return program
+
+
+def _check_platform() -> None:
+    if importlib.util.find_spec("warp") is None:
+        raise EnvcoreError("envcore_native.run_rollout needs Warp: pip install warp-lang.")
+    platform = jax.default_backend()
+    if platform not in ("cpu", "gpu", "cuda") or "rocm" in backend.get_backend().platform_version:
+        raise EnvcoreError(
+            f"envcore_native.run_rollout needs a CPU or a CUDA device, and JAX's backend is {platform}: "
+            "use envcore.rollout.run_rollout."
+        )
+
+
+def _check_key(key: jax.Array) -> None:
+    random.check_key(key)
+    config: Any = jax.config
+    kind = str(jax.random.key_impl(key)) if trees.is_key(key) else config.jax_default_prng_impl
+    if {kind, config.jax_default_prng_impl} != {_KEY_TYPE} or not config.jax_threefry_partitionable:
+        raise InvalidArgumentError(
+            f"envcore_native.run_rollout needs keys of type {_KEY_TYPE}, JAX's default with jax_threefry_partitionable "
+            f"on, got {kind}."
+        )

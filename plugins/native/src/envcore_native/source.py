@@ -1,0 +1,142 @@
+"""C++ from a graph of scalars: the same source is CUDA and code for a CPU."""
+
+from __future__ import annotations
+
+import importlib.resources
+from collections.abc import Iterable, Sequence
+
+from envcore_native.body import KEY_WORDS, Body, Leaf, number_text, text, type_name
+from envcore_native.scalars import BY_ENVIRONMENT, BY_STEP, Scalar, live
+
+
+def prelude(block: int, warps: int) -> str:
+    """What all generated code needs.
+
+    Args:
+      block: number of threads of a block.
+      warps: number of warps that play the same environments, of which the first stores what is returned.
+    """
+    files = [importlib.resources.files("envcore_native").joinpath(name) for name in ("arithmetic.h", "memory.h")]
+    return f"#define BLOCK {block}\n#define WARPS {warps}\n" + "\n".join(file.read_text() for file in files)
+
+
+def shared_columns(values: Iterable[Scalar]) -> list[Scalar]:
+    """What all environments share and the values are computed from: these become a table with a row a step."""
+    values = list(values)
+    used = [x for each in live(values, set()) if each.varies == BY_ENVIRONMENT for x in each.operands]
+    columns = {x.number: x for x in (*values, *used) if x.varies == BY_STEP}
+    return [columns[number] for number in sorted(columns)]
+
+
+def table_function(columns: Sequence[Scalar], key: Sequence[Scalar], next_key: Sequence[Scalar]) -> str:
+    """A function of a block for each rollout: its first thread derives the key of every step, then all compute rows.
+
+    A row of the table has the words of the step's key, then the columns.
+    """
+    chain, row, width = Body(), Body(), row_width(columns)
+    chain.compute(next_key)
+    row.compute(columns)
+    words = list(enumerate(key))
+    return "\n".join(
+        [
+            "FN void table(int thread, int num_steps, const uint32* key, uint32* rows, uint32* last_key) {",
+            "  const int rollout = thread / BLOCK;",
+            f"  key += rollout * {len(words)}, last_key += rollout * {len(words)};",
+            f"  rows += (size_t)rollout * num_steps * {width}, thread %= BLOCK;",
+            "  if (thread == 0) {",
+            *(f"    uint32 {text(x)} = key[{i}];" for i, x in words),
+            f"    for (int t = 0; t < num_steps; ++t) {{ uint32* const row = rows + (size_t)t * {width};",
+            *(f"    row[{i}] = {text(x)};" for i, x in words),
+            *chain.lines,
+            *(f"    const uint32 next_{i} = {text(x)};" for i, x in enumerate(next_key)),
+            *(f"    {text(x)} = next_{i};" for i, x in words),
+            "    }",
+            *(f"    last_key[{i}] = {text(x)};" for i, x in words),
+            "  }",
+            "  SYNC_BLOCK",
+            f"  for (int t = thread; t < num_steps; t += BLOCK) {{ uint32* const row = rows + (size_t)t * {width};",
+            *(f"    const uint32 {text(x)} = row[{i}];" for i, x in words),
+            *row.lines,
+            *(f"    row[{place}] = {_packed(x)};" for place, x in enumerate(columns, len(words))),
+            "  }",
+            "}",
+        ]
+    )
+
+
+def row_width(columns: Sequence[Scalar]) -> int:
+    return KEY_WORDS + len(columns)
+
+
+def rollout_function(
+    columns: Sequence[Scalar],
+    state: Sequence[Leaf],
+    fixed: Sequence[Leaf],
+    next_state: Sequence[Leaf],
+    stacked: Sequence[Leaf],
+) -> tuple[str, int]:
+    """A function of one environment: a loop of steps, which stores `stacked` of each, and at the end the state.
+
+    There are `count` environments, `num_envs` in each rollout, which has its own rows of the table, and its own arrays
+    of `fixed` where their strides are not 0.
+
+    Also returns how many words of shared memory an environment needs for the layers of a network.
+    """
+    body = Body(columns)
+    for leaf in stacked:
+        body.store(leaf)
+    old, new = _scalars(state), _scalars(next_state)
+    body.compute(new)
+    changed = [(a, b) for a, b in zip(old, new, strict=True) if a is not b]
+    for a, b in changed:
+        body.add(f"const {type_name(a.dtype)} next_{text(a)} = {text(b)};")
+    for a, _ in changed:
+        body.add(f"{text(a)} = next_{text(a)};")
+    layers, num_units = body.layers.places()
+    begins = [f"  {line}" for line in layers]
+    ends: list[str] = []
+    for leaf, end in zip(state, next_state, strict=True):
+        for i, x in enumerate(leaf.values.flat):
+            place = f"[(size_t)n * {leaf.values.size} + {i}]"
+            begins.append(f"  {type_name(x.dtype)} {text(x)} = {leaf.name}{place};")
+            ends.append(f"  KEEP {end.name}{place} = {text(x)};")
+    for leaf in fixed:
+        used = [(i, x) for i, x in enumerate(leaf.values.flat) if x in body.inputs]
+        begins += [f"  const {type_name(x.dtype)} {text(x)} = {leaf.name}[{i}];" for i, x in used]
+    width, strides = row_width(columns), [f"int stride{i}" for i in range(len(fixed))]
+    pointers = [f"const {x.pointer}" for x in (*state, *fixed)] + [x.pointer for x in (*next_state, *stacked)]
+    lines = "\n".join(
+        [
+            *_tables(body),
+            f"FN void rollout({', '.join(['int thread, int count, int num_envs, int num_steps', *strides])},",
+            f"                const uint32* __restrict__ row, {', '.join(pointers)}) {{",
+            "  STAGE",
+            "  const int number = n % num_envs, rollout = n / num_envs;",
+            f"  row += (size_t)rollout * num_steps * {width};",
+            *(f"  {leaf.name} += (size_t)rollout * stride{i};" for i, leaf in enumerate(fixed)),
+            *begins,
+            f"  for (int t = 0; t < num_steps; ++t, row += {width}) {{",
+            *body.lines,
+            *(["    SYNC_BLOCK"] if layers else []),
+            "  }",
+            *ends,
+            "}",
+        ]
+    )
+    return lines, num_units
+
+
+def _scalars(leaves: Sequence[Leaf]) -> list[Scalar]:
+    return [x for leaf in leaves for x in leaf.values.flat]
+
+
+def _tables(body: Body) -> list[str]:
+    return [
+        f"TABLE {type_name(table.dtype)} {name}[] = {{{', '.join(number_text(x, table.dtype) for x in table.values)}}};"
+        for table, name in body.tables.items()
+    ]
+
+
+def _packed(scalar: Scalar) -> str:
+    """A scalar as a word."""
+    return f"op_bitcast<uint32>({text(scalar)})" if scalar.dtype.itemsize == 4 else f"(uint32)({text(scalar)})"

@@ -1,0 +1,147 @@
+"""The program of a rollout, traced for one environment and lowered to source."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+from envcore import rollout
+from envcore.engine import arguments
+from envcore.environment import Environment
+from envcore.errors import InvalidArgumentError
+from envcore.rollout import Policy, RolloutState, Transition
+from envcore.typing import PyTree
+
+from envcore_native import rules, source
+from envcore_native.body import KEY_WORDS, Leaf
+from envcore_native.interpreter import interpret_function
+from envcore_native.keys import is_key
+from envcore_native.lane import AXIS, lane_of, lane_policy
+from envcore_native.rows import by_row
+from envcore_native.scalars import BY_STEP, Graph, live
+
+_MOST_KEPT = 64  # elements of an observation that are kept in registers until they are both stored and seen
+_MOST_UNITS = 344  # of 32 environments: 44 KB, and 5 KB of the 48 KiB are for rows that are stored
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Program:
+    """Source for a rollout, and what its functions take.
+
+    Attributes:
+      table: the function that computes what all environments share.
+      rollout: the function that plays one environment.
+      width: words of a row of the table.
+      num_units: words of shared memory that an environment needs for the layers of a network.
+      closed_over: traced arrays that the policy or `collect` refers to, which are further inputs.
+      stacked: what a step of one environment stores, as `jax.ShapeDtypeStruct`.
+    """
+
+    table: str
+    rollout: str
+    width: int
+    num_units: int
+    closed_over: list[jax.Array]
+    stacked: PyTree
+
+
+def lower(
+    env: Environment, policy: Policy, collect: Callable[[Transition], PyTree], params: PyTree, policy_params: PyTree
+) -> Program:
+    """Lowers a step of `run_rollout(env, policy, ..., collect=collect)`.
+
+    Raises:
+      InvalidArgumentError: it cannot be lowered.
+    """
+    lane, state = lane_of(env), _state_struct(env)
+    own_policy, own_collect = policy, collect
+    if env.batch_shape:
+        own_policy = lane_policy(env, policy) or _row_policy(policy)
+        own_collect = by_row("collect", lambda transition, _: collect(transition))
+
+    def step(key: jax.Array, state: PyTree, fixed: PyTree) -> PyTree:
+        start, (params, policy_params) = RolloutState(key, state), fixed
+        end, stacked = rollout.run_rollout(lane, own_policy, start, 1, params, policy_params, collect=own_collect)
+        return end.key, end.state, jax.tree.map(lambda x: x[0], stacked)
+
+    graph = Graph()
+    key = graph.inputs("key", (KEY_WORDS,), np.uint32, BY_STEP)
+    states = _leaves("state", state, graph.inputs)
+    fixed = _leaves("fixed", (params, policy_params), graph.fixed)
+    result, outputs, closed_over = interpret_function(
+        graph,
+        step,
+        (jax.ShapeDtypeStruct(key.shape, np.uint32), state, (params, policy_params)),
+        [key, *(leaf.values for leaf in (*states, *fixed))],
+        axes=[(AXIS, env.batch_shape[0])] if env.batch_shape else [],
+    )
+    fixed += [Leaf(f"closed{i}", values, value.dtype) for i, (value, values) in enumerate(closed_over)]
+    leaves = [
+        Leaf(f"out{i}", x, s.dtype) for i, (x, s) in enumerate(zip(outputs, jax.tree.leaves(result), strict=True))
+    ]
+    next_key, next_states, stacked = leaves[0], leaves[1 : 1 + len(states)], leaves[1 + len(states) :]
+    stacked = _read_from_units(graph, stacked)
+    wanted = [x for leaf in (*next_states, *stacked) for x in leaf.values.flat]
+    columns = source.shared_columns(wanted)
+    text, num_units = source.rollout_function(columns, *map(_filled, (states, fixed, next_states, stacked)))
+    if num_units > _MOST_UNITS:
+        raise InvalidArgumentError(
+            f"envcore_native needs {num_units * 4 * 32} bytes of shared memory for two layers of the policy's network "
+            f"that follow each other, and a GPU has {_MOST_UNITS * 4 * 32}."
+        )
+    return Program(
+        table=source.table_function(columns, list(key.flat), list(next_key.values.flat)),
+        rollout=text,
+        width=source.row_width(columns),
+        num_units=num_units,
+        closed_over=[value for value, _ in closed_over],
+        stacked=result[2],
+    )
+
+
+def _row_policy(policy: Policy) -> Policy:
+    choose = by_row("the policy", lambda obs, shared: policy(shared[0], obs, shared[1]))
+    return lambda policy_params, obs, key: choose(obs, (policy_params, key))
+
+
+def _state_struct(env: Environment) -> PyTree:
+    """The types of one environment's state."""
+    struct = arguments.state_struct(lane_of(env, lambda one: one))
+    whole = jax.tree.leaves_with_path(arguments.state_struct(env))
+    for (path, leaf), own in zip(whole, jax.tree.leaves(struct), strict=True):
+        place = f"{env.name}'s state{jax.tree_util.keystr(path)}"
+        if is_key(leaf):
+            raise InvalidArgumentError(f"{place} is a random key, which envcore_native cannot play.")
+        if leaf.shape != env.batch_shape + own.shape:
+            raise InvalidArgumentError(
+                f"{place} belongs to all environments together, which envcore_native cannot play: wrap it in Batched."
+            )
+    return struct
+
+
+def _leaves(kind: str, tree: PyTree, inputs: Callable[..., np.ndarray]) -> list[Leaf]:
+    return [
+        Leaf(f"{kind}{i}", inputs(f"{kind}{i}", x.shape, x.dtype), x.dtype) for i, x in enumerate(jax.tree.leaves(tree))
+    ]
+
+
+def _read_from_units(graph: Graph, stacked: list[Leaf]) -> list[Leaf]:
+    """What a step stores, where it is the input of a layer, is read from there: registers would spill."""
+    places: dict[int, Any] = {}
+    for units in live([x for leaf in stacked for x in leaf.values.flat], set()):
+        if units.op == "units":
+            reads = [graph.apply("unit", units.dtype, units, number) for number in range(len(units.operands))]
+            places.update(zip((x.number for x in units.operands), reads, strict=True))
+    return [
+        dataclasses.replace(leaf, values=rules.each(lambda x: places.get(x.number, x), leaf.values))
+        if leaf.values.size > _MOST_KEPT
+        else leaf
+        for leaf in stacked
+    ]
+
+
+def _filled(leaves: list[Leaf]) -> list[Leaf]:
+    return [leaf for leaf in leaves if leaf.values.size]

@@ -1,0 +1,37 @@
+import re
+
+import envcore
+import pytest
+from envcore.engine import arguments
+from envcore.errors import InvalidArgumentError
+from envcore.rollout import random_policy
+from envcore.wrappers import Batched, NormalizeObservation
+from envcore_native.trace import lower
+
+
+def _lower(env, collect):
+    return lower(env, random_policy(env), collect, arguments.default_params(env), None)
+
+
+def test_what_is_not_collected_is_not_computed():
+    batch = Batched(envcore.make("Breakout-MinAtar")[0], 8)
+    reward, everything = (_lower(batch, collect) for collect in (lambda t: t.reward, lambda t: (t.obs, t.reward)))
+    assert len(reward.rollout) < len(everything.rollout) / 2
+    assert reward.width == everything.width
+
+
+def test_the_rollout_does_not_depend_on_the_number_of_environments():
+    env, _ = envcore.make("CartPole-v1")
+    few, many = (_lower(Batched(env, n), lambda t: t.obs) for n in (8, 4096))
+    assert re.sub(r"v\d+", "v", few.rollout) == re.sub(r"v\d+", "v", many.rollout)
+    assert few.table != many.table
+
+
+def test_the_environments_share_words_of_keys_alone():
+    assert _lower(Batched(envcore.make("CartPole-v1")[0], 8), lambda t: t.obs).width <= 16
+
+
+def test_a_state_of_the_whole_batch_is_refused():
+    batch = NormalizeObservation(Batched(envcore.make("CartPole-v1")[0], 8))
+    with pytest.raises(InvalidArgumentError, match=r"state.* belongs to all environments together"):
+        _lower(batch, lambda t: t.obs)
