@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 from envcore_native import kernels
+from envcore_native.arrays import fixed
 from envcore_native.body import Leaf
 from envcore_native.interpreter import interpret_function
 from envcore_native.scalars import Graph
@@ -13,12 +14,12 @@ def evaluated(fun, *structs):
     """`fun` as compiled by the plugin for arrays of these types: it returns a list of numpy arrays."""
     graph = Graph()
     structs = [jax.ShapeDtypeStruct(np.shape(x), x.dtype) for x in structs]
-    inputs = [graph.fixed(f"in{i}", x.shape, x.dtype) for i, x in enumerate(structs)]
+    inputs = [fixed(graph, f"in{i}", x.shape, x.dtype) for i, x in enumerate(structs)]
     result, outputs, _ = interpret_function(graph, fun, tuple(structs), inputs)
     result = jax.tree.leaves(result)
-    fixed = [Leaf(f"in{i}", x, s.dtype) for i, (x, s) in enumerate(zip(inputs, structs, strict=True))]
+    leaves = [Leaf(f"in{i}", x, s.dtype) for i, (x, s) in enumerate(zip(inputs, structs, strict=True))]
     stacked = [Leaf(f"out{i}", x, s.dtype) for i, (x, s) in enumerate(zip(outputs, result, strict=True))]
-    text, _ = rollout_function([], [], fixed, [], stacked)
+    text, _ = rollout_function([], [], leaves, [], stacked)
 
     @jax.jit
     def call(*args):

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
+from envcore_native.arrays import fixed, inputs, memory_of
 from envcore_native.body import Body, Leaf
-from envcore_native.memory import memory_of
 from envcore_native.scalars import Graph
 
 
 def _stored(shape, dtype):
     graph = Graph()
-    values = graph.inputs("in", shape, np.dtype(dtype))
+    values = inputs(graph, "in", shape, np.dtype(dtype))
     body = Body()
     body.store(Leaf("out", values, np.dtype(dtype)))
     return "\n".join(body.lines)
@@ -35,8 +35,8 @@ def test_a_row_of_odd_bytes_is_stored_byte_by_byte():
 
 def test_warps_meet_outside_the_branches_that_compute_the_inputs_of_a_layer():
     graph = Graph()
-    weights = [memory_of(graph.fixed(name, (5, 3), np.dtype("float32"))) for name in "uv"]
-    values = list(graph.inputs("in", (3,), np.dtype("float32")))
+    weights = [memory_of(fixed(graph, name, (5, 3), np.dtype("float32")).scalars()) for name in "uv"]
+    values = list(inputs(graph, "in", (3,), np.dtype("float32")).scalars())
     for memory in weights:
         product = graph.apply("product", np.float32, memory, 5, graph.apply("units", np.float32, *values))
         units = [graph.apply("unit", np.float32, product, number) for number in range(5)]

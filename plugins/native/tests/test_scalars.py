@@ -1,10 +1,9 @@
-import numpy as np
 from envcore_native.scalars import BY_ENVIRONMENT, BY_STEP, CONSTANT, Graph, live
 
 
 def test_two_scalars_with_the_same_operation_and_arguments_are_one():
     graph = Graph()
-    a, b = graph.inputs("x", (2,), np.dtype("int32"))
+    a, b = graph.input("a", "int32"), graph.input("b", "int32")
     assert graph.apply("op_add", "int32", a, b) is graph.apply("op_add", "int32", a, b)
     assert graph.apply("op_add", "int32", a, b) is not graph.apply("op_add", "int32", b, a)
     assert graph.constant(0.0, "float32") is not graph.constant(-0.0, "float32")

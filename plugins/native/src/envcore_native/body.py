@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import math
+import functools
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
+from envcore_native import c
+from envcore_native.arrays import Array
+from envcore_native.c import name, text, type_name
 from envcore_native.layers import SHARES, Layers
 from envcore_native.scalars import Scalar, Table, live
 
@@ -21,13 +23,18 @@ class Leaf:
 
     Attributes:
       name: of the pointer in the source.
-      values: the scalars, of any shape.
-      dtype: their type.
+      array: of any shape.
+      dtype: the type of its elements.
     """
 
     name: str
-    values: np.ndarray
+    array: Array
     dtype: np.dtype
+
+    @functools.cached_property
+    def values(self) -> list[Scalar]:
+        """All its scalars."""
+        return list(self.array.scalars().flat)
 
     @property
     def pointer(self) -> str:
@@ -45,7 +52,8 @@ class Body:
         self._known: set[int] = set()
         for place, column in enumerate(columns):
             self._known.add(column.number)
-            self.add(f"const {type_name(column.dtype)} {_name(column)} = {_unpacked(place, column.dtype)};")
+            word = f"row[{KEY_WORDS + place}]"
+            self.add(f"const {type_name(column.dtype)} {name(column)} = {c.bits(word, np.uint32, column.dtype)};")
 
     def add(self, line: str) -> None:
         self.lines.append("    " + line)
@@ -59,11 +67,11 @@ class Body:
             elif scalar.op == "product":
                 self._multiply(scalar)
             elif scalar.op != "const":
-                self.add(f"const {type_name(scalar.dtype)} {_name(scalar)} = {self._expression(scalar)};")
+                self.add(f"const {type_name(scalar.dtype)} {name(scalar)} = {self._expression(scalar)};")
 
     def store(self, leaf: Leaf) -> None:
         """Stores a step's leaf in [T, N, ...] in units of up to 16 bytes, each as soon as it is computed."""
-        values, size = list(leaf.values.flat), leaf.dtype.itemsize
+        values, size = leaf.values, leaf.dtype.itemsize
         unit = next((n for n in (16, 8, 4) if len(values) * size % n == 0), 0) if size in (1, 4) else 0
         if not unit:
             for i, x in enumerate(values):
@@ -77,7 +85,7 @@ class Body:
             self.compute(part)
             texts = [text(x) for x in part]
             words = [f"pack({', '.join(texts[i : i + 4])})" for i in range(0, len(texts), 4)]
-            words = words if size == 1 else [f"op_bitcast<uint32>({x})" for x in texts]
+            words = words if size == 1 else [c.bits(x, leaf.dtype, np.uint32) for x in texts]
             to = f"{'ROW' if is_long else 'DIRECT'}({leaf.name}, (size_t)t * count + n, {num_words}, {word})"
             self.add(f"KEEP store({to}, {', '.join(words)});")
             end = word + unit // 4
@@ -93,8 +101,7 @@ class Body:
         if scalar.op == "unit":
             product, number = scalar.args
             return f"{self.layers.used(product, len(self.lines))}[{number} * LANES]"
-        types = [f"<{type_name(x)}>" for x in scalar.args if isinstance(x, np.dtype)]
-        return f"{scalar.op}{''.join(types)}({', '.join(text(x) for x in scalar.operands)})"
+        return c.expression(scalar)
 
     def _pointer(self, of: str | Table) -> str:
         return of if isinstance(of, str) else self.tables.setdefault(of, f"table_{len(self.tables)}")
@@ -125,34 +132,3 @@ class Body:
         weights = f"{self._pointer(memory.of)} + {memory.start}"
         self.add(f"product<{', '.join(map(str, sizes))}>({name}, {before}, {weights});")
         self.add("SYNC_BLOCK")
-
-
-def type_name(dtype: Any) -> str:
-    return np.dtype(dtype).name
-
-
-def text(scalar: Scalar) -> str:
-    """A scalar in an expression."""
-    if scalar.op == "const":
-        return number_text(scalar.args[0], scalar.dtype)
-    return scalar.args[0] if scalar.op == "input" else _name(scalar)
-
-
-def number_text(value: Any, dtype: np.dtype) -> str:
-    """A constant in an expression."""
-    if dtype.kind == "b":
-        return "true" if value else "false"
-    if dtype.kind != "f":
-        return f"({type_name(dtype)}){int(value)}{'ll' if dtype.itemsize == 8 or int(value) == -(2**31) else ''}"
-    if math.isfinite(value):
-        return f"{float(value).hex()}f"
-    return f"op_bitcast<float32>((uint32){value.view(np.uint32)})"
-
-
-def _unpacked(place: int, dtype: np.dtype) -> str:
-    word = f"row[{KEY_WORDS + place}]"
-    return f"op_bitcast<{type_name(dtype)}>({word})" if dtype.itemsize == 4 else f"({type_name(dtype)}){word}"
-
-
-def _name(scalar: Scalar) -> str:
-    return f"v{scalar.number}"

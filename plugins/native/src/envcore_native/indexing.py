@@ -1,133 +1,188 @@
-"""The rules of primitives that read or write places known only at run time: selects, or a table in memory."""
+"""The rules of primitives that read or write places known only at run time."""
 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from envcore_native.memory import Memory, memory_of
-from envcore_native.rules import array_of, each, is_equal, same, select
+from envcore_native.arrays import Array, Index, both, is_equal, select
 from envcore_native.scalars import Graph, Scalar
 
-_MOST_SELECTS = {"const": 64, "load": 1}  # where a table takes longer
+_INT32 = np.dtype(np.int32)
 
 
-def _clamped(graph: Graph, start: Scalar, most: int) -> Scalar:
-    """A start index inside 0 to `most`."""
-    if most == 0 or start.is_constant:
-        return graph.constant(0 if most == 0 else min(max(int(start.args[0]), 0), most), start.dtype)
-    low, high = graph.constant(0, start.dtype), graph.constant(most, start.dtype)
-    return graph.apply("op_min", start.dtype, graph.apply("op_max", start.dtype, start, low), high)
+def _place(graph: Graph, start: Scalar, most: int | None = None) -> int | Scalar:
+    """A start index as a number or an int32 scalar, inside 0 to `most` if it is given."""
+    if start.is_constant:
+        start_index = int(start.args[0])
+    elif start.dtype == np.uint32:  # as int32, a large one would be negative
+        start_index = graph.apply("op_convert", _INT32, _INT32, _at_most(graph, start, 2**31 - 1))
+    else:
+        start_index = start if start.dtype == _INT32 else graph.apply("op_convert", _INT32, _INT32, start)
+    return start_index if most is None else graph.clamp(start_index, most)
 
 
-def _pick(graph: Graph, x: np.ndarray, starts: Sequence[Scalar], offset: Sequence[int], sizes: Sequence[int]) -> Scalar:
-    """`x[starts + offset]`, where a start is from 0 to the axis's length less the slice's size."""
-    counts = [length - size + 1 for length, size in zip(x.shape, sizes, strict=True)]
-    spans = [slice(o, o + n) for o, n in zip(offset, counts, strict=True)]
-    for axis, start in enumerate(starts):
-        if start.is_constant:
-            place = offset[axis] + int(start.args[0])
-            spans[axis] = slice(place, place + 1)
-    choices: Any = x[tuple(spans)]
-    most = _MOST_SELECTS.get(getattr(choices.flat[0], "op", ""), choices.size)  # a key has no operation
-    memory = memory_of(choices) if choices.size > most else None
-    if memory:
-        return graph.apply("lookup", choices.flat[0].dtype, memory.of, _place(graph, memory, starts, choices.shape))
-    for start, axis in zip(starts[::-1], range(x.ndim)[::-1], strict=True):
-        rows = list(np.moveaxis(choices, axis, 0))
-        chosen = array_of(rows[0], choices.shape[:axis])
-        for number, row in enumerate(rows[1:], 1):
-            is_here = is_equal(graph, start, number)
-            chosen = each(lambda no, yes: select(graph, is_here, no, yes), chosen, row)  # noqa: B023
-        choices = array_of(chosen, choices.shape[:axis])
-    return choices[()]
+def _at_most(graph: Graph, x: Scalar, most: int) -> Scalar:
+    return graph.apply("op_min", x.dtype, x, graph.constant(most, x.dtype))
 
 
-def _place(graph: Graph, memory: Memory, starts: Sequence[Scalar], shape: Sequence[int]) -> Scalar:
-    place = graph.constant(memory.start, np.int32)
-    for start, count, stride in zip(starts, shape, memory.strides, strict=True):
-        if count > 1:
-            is_int32 = start.dtype == np.int32
-            index = start if is_int32 else graph.apply("op_convert", np.int32, np.dtype(np.int32), start)
-            offset = graph.apply("op_mul", np.int32, index, graph.constant(stride, np.int32))
-            place = graph.apply("op_add", np.int32, place, offset)
-    return place
+def _plus(graph: Graph, a: int | Scalar, b: int | Scalar) -> int | Scalar:
+    """The sum of two indices, which is an index of the same axis."""
+    if isinstance(a, int) or isinstance(b, int):
+        return graph.add(b, a) if isinstance(a, int) else graph.add(a, b)  # pyright: ignore[reportArgumentType]
+    low, high = (x + y for x, y in zip(graph.range_of(a), graph.range_of(b), strict=True))
+    return graph.within(graph.apply("op_add", _INT32, a, b), low, high)
 
 
-def _dynamic_slice(graph: Graph, aval: Any, x: np.ndarray, *starts: Any, slice_sizes: Any) -> Any:
-    most = [length - size for length, size in zip(x.shape, slice_sizes, strict=True)]
-    inside = [_clamped(graph, start[()], limit) for start, limit in zip(starts, most, strict=True)]
-    result = np.empty(slice_sizes, object)
-    for offset in np.ndindex(*slice_sizes):
-        result[offset] = _pick(graph, x, inside, offset, slice_sizes)
-    return result
+def _minus(graph: Graph, a: int | Scalar, b: int | Scalar) -> int | Scalar:
+    if isinstance(b, int):
+        return graph.add(a, -b)
+    a = graph.constant(a, _INT32) if isinstance(a, int) else a
+    return graph.apply("op_sub", _INT32, a, b)
 
 
-def _all(graph: Graph, bools: list[Scalar]) -> Scalar:
-    true = graph.constant(True, bool)
-    unknown = [known for known in bools if known is not true]
-    return functools.reduce(lambda a, b: graph.apply("op_and", bool, a, b), unknown) if unknown else true
+def _limits(x: Array, sizes: Sequence[int]) -> list[int]:
+    return [length - size for length, size in zip(x.shape, sizes, strict=True)]
 
 
-def _write(
-    graph: Graph,
-    x: np.ndarray,
-    starts: Sequence[Scalar],
-    update: np.ndarray,
-    combine: Callable[[Any, Any], Any] = lambda old, new: new,
-) -> None:
-    """Combines `update` with the part of `x` that begins at `starts`; outside of `x` nothing is written."""
-    most = [length - size for length, size in zip(x.shape, update.shape, strict=True)]
-    for begin in np.ndindex(*(limit + 1 for limit in most)):
-        is_here = _all(graph, [is_equal(graph, start, i) for start, i in zip(starts, begin, strict=True)])
-        span = tuple(slice(i, i + size) for i, size in zip(begin, update.shape, strict=True))
-        x[span] = each(lambda old, new: select(graph, is_here, old, combine(old, new)), x[span], update)  # noqa: B023
-
-
-def _dynamic_update_slice(graph: Graph, aval: Any, x: np.ndarray, update: np.ndarray, *starts: Any) -> Any:
-    most = [length - size for length, size in zip(x.shape, update.shape, strict=True)]
-    result = x.copy()
-    _write(
-        graph, result, [_clamped(graph, start[()], limit) for start, limit in zip(starts, most, strict=True)], update
+def _dynamic_slice(graph: Graph, aval: Any, x: Array, *starts: Array, slice_sizes: Any) -> Array:
+    limits = _limits(x, slice_sizes)
+    begin = [_place(graph, start.at(()), most) for start, most in zip(starts, limits, strict=True)]
+    return Array(
+        graph,
+        aval.shape,
+        lambda index: x.at(tuple(_plus(graph, *pair) for pair in zip(begin, index, strict=True))),
+        computes=False,
     )
-    return result
+
+
+def _written(
+    graph: Graph,
+    shape: Sequence[int],
+    index: Index,
+    old: Any,
+    starts: Sequence[int | Scalar],
+    window: Sequence[int],
+    update: Callable[[Index], Any],
+    combine: Callable[[Any, Any], Any] = lambda old, new: new,
+) -> Any:
+    """The element at an index after a window was combined with the part that begins at `starts`, if that is inside."""
+    limits = [length - size for length, size in zip(shape, window, strict=True)]
+    if min(limits, default=0) < 0:
+        return old
+    if all(type(x) is int for x in (*index, *starts)) or (graph.most_unrolled is None):
+        ranges = [
+            range(max(i - size + 1, 0), min(i, most) + 1) for i, size, most in zip(index, window, limits, strict=True)
+        ]
+        for begin in itertools.product(*ranges):
+            flags = [
+                start == i if isinstance(start, int) else _equal(graph, start, i)
+                for start, i in zip(starts, begin, strict=True)
+            ]
+            is_here = both(graph, *flags)
+            if not (is_here.is_constant and not is_here.args[0]):
+                new = combine(old, update(tuple(i - b for i, b in zip(index, begin, strict=True))))
+                old = select(graph, is_here, old, new)
+        return old
+    flags, place = [], []
+    for i, start, size, most in zip(index, starts, window, limits, strict=True):
+        if size == 1:
+            flags += [_equal(graph, start, i)]
+            place.append(0)
+            continue
+        offset = _minus(graph, i, start)
+        low, high = graph.range_of(start)
+        flags += [True if low >= 0 else graph.apply("op_ge", bool, start, graph.constant(0, _INT32))]
+        flags += [True if high <= most else graph.apply("op_le", bool, start, graph.constant(most, _INT32))]
+        flags += [_is_inside(graph, offset, size)]
+        place.append(graph.clamp(offset, size - 1))
+    is_here = both(graph, *flags)
+    if is_here.is_constant and not is_here.args[0]:
+        return old
+    return select(graph, is_here, old, combine(old, update(tuple(place))))
+
+
+def _equal(graph: Graph, a: int | Scalar, b: int | Scalar) -> bool | Scalar:
+    if isinstance(a, int):
+        a, b = b, a
+    if isinstance(a, int):
+        return a == b
+    if isinstance(b, Scalar):
+        return graph.constant(True, bool) if a is b else graph.apply("op_eq", bool, a, b)
+    low, high = graph.range_of(a)
+    if not low <= b <= high:
+        return False
+    base, offset = graph.parts_of(a)
+    return is_equal(graph, base, b - offset)
+
+
+def _is_inside(graph: Graph, offset: int | Scalar, size: int) -> bool | Scalar:
+    low, high = graph.range_of(offset)
+    if low >= 0 and high < size:
+        return True
+    if high < 0 or low >= size:
+        return False
+    above = low >= 0 or graph.apply("op_ge", bool, offset, graph.constant(0, _INT32))
+    return both(graph, above, graph.is_below(offset, size))
+
+
+def _dynamic_update_slice(graph: Graph, aval: Any, x: Array, update: Array, *starts: Array) -> Array:
+    limits = _limits(x, update.shape)
+    begin = [_place(graph, start.at(()), most) for start, most in zip(starts, limits, strict=True)]
+    return Array(
+        graph,
+        aval.shape,
+        lambda index: _written(graph, x.shape, index, x.at(index), begin, update.shape, update.at),
+    )
 
 
 def _scatter(op: str = "") -> Callable[..., Any]:
     def rule(
         graph: Graph,
         aval: Any,
-        x: np.ndarray,
-        indices: np.ndarray,
-        updates: np.ndarray,
+        x: Array,
+        indices: Array,
+        updates: Array,
         *,
         dimension_numbers: Any,
         mode: Any,
         **params: Any,
-    ) -> Any:
-        numbers, result = dimension_numbers, x.copy()
+    ) -> Array:
+        numbers = dimension_numbers
         batch = [i for i in range(updates.ndim) if i not in numbers.update_window_dims]
         hidden = {*numbers.inserted_window_dims, *numbers.operand_batching_dims}
-        rows = updates.transpose(*batch, *numbers.update_window_dims)
-        for place in np.ndindex(*(updates.shape[i] for i in batch)):
-            starts: list[Scalar] = [graph.constant(0, np.int32)] * x.ndim
-            for axis, start in zip(numbers.scatter_dims_to_operand_dims, indices[place], strict=True):
-                starts[axis] = start
+        sizes = iter(updates.shape[i] for i in numbers.update_window_dims)
+        window = [1 if i in hidden else next(sizes) for i in range(x.ndim)]
+        visible = [i for i in range(x.ndim) if i not in hidden]
+        most = _limits(x, window) if "CLIP" in str(mode) else [None] * x.ndim
+        combine = (lambda old, new: graph.apply(op, aval.dtype, old, new)) if op else (lambda old, new: new)
+
+        @functools.cache
+        def starts_of(place: tuple[int, ...]) -> list[int | Scalar]:
+            starts: list[int | Scalar] = [0] * x.ndim
+            for number, axis in enumerate(numbers.scatter_dims_to_operand_dims):
+                starts[axis] = _place(graph, indices.at((*place, number)), most[axis])
             for axis, i in zip(numbers.operand_batching_dims, numbers.scatter_indices_batching_dims, strict=True):
-                starts[axis] = graph.constant(place[i], np.int32)
-            row = rows[place]
-            sizes = iter(row.shape if isinstance(row, np.ndarray) else ())
-            shape = tuple(1 if i in hidden else next(sizes) for i in range(x.ndim))
-            window = row.reshape(shape) if isinstance(row, np.ndarray) else array_of(row, shape)
-            if "CLIP" in str(mode):
-                most = [length - size for length, size in zip(x.shape, window.shape, strict=True)]
-                starts = [_clamped(graph, start, limit) for start, limit in zip(starts, most, strict=True)]
-            combine = (lambda old, new: graph.apply(op, aval.dtype, old, new)) if op else (lambda old, new: new)
-            _write(graph, result, starts, window, combine)
-        return result
+                starts[axis] = place[i]
+            return starts
+
+        def get(index: Index) -> Any:
+            value = x.at(index)
+            for place in np.ndindex(*(updates.shape[i] for i in batch)):
+
+                def update(offset: Index, place: tuple[int, ...] = place) -> Any:
+                    at = dict(zip(batch, place, strict=True))
+                    at |= {i: offset[axis] for i, axis in zip(numbers.update_window_dims, visible, strict=True)}
+                    return updates.at(tuple(at[i] for i in range(updates.ndim)))
+
+                value = _written(graph, x.shape, index, value, starts_of(place), window, update, combine)
+            return value
+
+        return Array(graph, aval.shape, get)
 
     return rule
 
@@ -135,41 +190,39 @@ def _scatter(op: str = "") -> Callable[..., Any]:
 def _gather(
     graph: Graph,
     aval: Any,
-    x: np.ndarray,
-    indices: np.ndarray,
+    x: Array,
+    indices: Array,
     *,
     dimension_numbers: Any,
     slice_sizes: Any,
     mode: Any,
     fill_value: Any,
     **params: Any,
-) -> Any:
+) -> Array:
     numbers = dimension_numbers
     batch = [i for i in range(len(aval.shape)) if i not in numbers.offset_dims]
     hidden = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
     visible = [i for i in range(x.ndim) if i not in hidden]
-    fills = "FILL" in str(mode)
-    result = np.empty(aval.shape, object)
-    for place in np.ndindex(*aval.shape):
-        batch_place = [place[i] for i in batch]
-        row = indices[tuple(batch_place)]
-        starts = [graph.constant(0, row[0].dtype if row.size else np.int32)] * x.ndim
-        for axis, start in zip(numbers.start_index_map, row, strict=True):
-            starts[axis] = start
-        for axis, index_axis in zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True):
-            starts[axis] = graph.constant(batch_place[index_axis], np.int32)
-        offset = [0] * x.ndim
+    limits, fills = _limits(x, slice_sizes), "FILL" in str(mode)
+
+    def get(index: Index) -> Any:
+        row, place, flags = tuple(index[i] for i in batch), [0] * x.ndim, []
+        for number, axis in enumerate(numbers.start_index_map):
+            start = _place(graph, indices.at((*row, number)))
+            place[axis] = graph.clamp(start, limits[axis])  # pyright: ignore[reportArgumentType]
+            if fills:
+                flags.append(_equal(graph, start, place[axis]))
+        for axis, i in zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True):
+            place[axis] = row[i]  # pyright: ignore[reportArgumentType]
         for axis, i in zip(visible, numbers.offset_dims, strict=True):
-            offset[axis] = place[i]
-        most = [length - size for length, size in zip(x.shape, slice_sizes, strict=True)]
-        inside = [_clamped(graph, start, limit) for start, limit in zip(starts, most, strict=True)]
-        value = _pick(graph, x, inside, offset, slice_sizes)
-        if fills:
-            is_inside = _all(graph, [same(graph, *pair) for pair in zip(starts, inside, strict=True)])
-            fill = fill_value if fill_value is not None else _default_fill(aval.dtype)
-            value = select(graph, is_inside, graph.constant(fill, aval.dtype), value)
-        result[place] = value
-    return result
+            place[axis] = _plus(graph, place[axis], index[i])  # pyright: ignore[reportArgumentType]
+        value = x.at(tuple(place))
+        if not fills:
+            return value
+        fill = fill_value if fill_value is not None else _default_fill(aval.dtype)
+        return select(graph, both(graph, *flags), graph.constant(fill, aval.dtype), value)
+
+    return Array(graph, aval.shape, get, computes=fills)
 
 
 def _default_fill(dtype: np.dtype) -> Any:

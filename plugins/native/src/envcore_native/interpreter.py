@@ -20,12 +20,17 @@ from jax.core import Tracer
 from jax.extend import source_info_util
 
 from envcore_native import indexing, products, reductions, rules
-from envcore_native.keys import FUNCTIONS, is_key, keys_of, words_of
-from envcore_native.rules import TooManyError, array_of, each, is_equal, select
+from envcore_native.arrays import Array, Dense, constants, fixed, is_equal, keys_of, select, words_of
+from envcore_native.keys import FUNCTIONS, is_key
+from envcore_native.rules import TooManyError, each
 from envcore_native.scalars import Graph, check_dtype
+
+Value = np.ndarray | Array
+"""What the program computes: numbers, where they are known, or an array of scalars."""
 
 _RULES = {**rules.RULES, **reductions.RULES, **indexing.RULES, **products.RULES}
 _MOST_ITERATIONS = 1_000
+_MOST_KNOWN = 4_096
 ROW = "row_of_a_batch"
 """The name of a jitted function that is applied to a batch of one row, that of the environment."""
 _THREEFRY = inspect.unwrap(random.threefry).__name__
@@ -44,16 +49,16 @@ def interpret_function(
     graph: Graph,
     fun: Callable[..., PyTree],
     args: tuple[PyTree, ...],
-    inputs: Sequence[np.ndarray],
+    arrays: Sequence[Array],
     axes: Sequence[tuple[str, int]] = (),
-) -> tuple[PyTree, list[np.ndarray], list[tuple[jax.Array, np.ndarray]]]:
+) -> tuple[PyTree, list[Array], list[tuple[jax.Array, Array]]]:
     """Traces a function and interprets its program.
 
     Args:
       graph: where the scalars go.
       fun: a function of `args`.
       args: arrays or `jax.ShapeDtypeStruct`.
-      inputs: the leaves of `args` as arrays of scalars.
+      arrays: the leaves of `args` as arrays of scalars.
       axes: names and sizes of mapped axes.
 
     Returns:
@@ -64,37 +69,46 @@ def interpret_function(
     closed_over, consts = [], []
     for const in closed.consts:
         if is_key(const) and not isinstance(const, Tracer):
-            consts.append(keys_of(graph.array(np.asarray(jax.random.key_data(const)))))
+            consts.append(keys_of(constants(graph, np.asarray(jax.random.key_data(const)))))
         elif isinstance(const, Tracer):
-            values = graph.fixed(f"closed{len(closed_over)}", const.shape, const.dtype)
+            values = fixed(graph, f"closed{len(closed_over)}", const.shape, const.dtype)
             closed_over.append((const, values))
             consts.append(values)
         else:
             consts.append(np.asarray(const))
-    outputs = interpret(graph, closed.jaxpr, consts, inputs)
-    return result, [graph.array(x) for x in outputs], closed_over
+    outputs = interpret(graph, closed.jaxpr, consts, arrays)
+    return result, [_array(graph, x) for x in outputs], closed_over
 
 
-def interpret(
-    graph: Graph, jaxpr: Any, consts: Sequence[Any], args: Sequence[np.ndarray], place: str = ""
-) -> list[np.ndarray]:
-    """The results of a jaxpr, as arrays of the graph's scalars or of numbers; `place` is the line that calls it."""
-    values: dict[Any, np.ndarray] = dict(zip(jaxpr.constvars, map(np.asarray, consts), strict=True))
+def interpret(graph: Graph, jaxpr: Any, consts: Sequence[Value], args: Sequence[Value], place: str = "") -> list[Value]:
+    """The results of a jaxpr; `place` is the line that calls it."""
+    values: dict[Any, Value] = dict(zip(jaxpr.constvars, consts, strict=True))
     values.update(zip(jaxpr.invars, args, strict=True))
 
-    def read(atom: Any) -> np.ndarray:
+    def read(atom: Any) -> Value:
         return np.asarray(atom.val, atom.aval.dtype) if hasattr(atom, "val") else values[atom]
 
     for equation in jaxpr.eqns:
-        inputs = [read(atom) for atom in equation.invars]
-        results = _evaluate(graph, equation, inputs, _line(equation) or place)
+        results = _evaluate(graph, equation, [read(atom) for atom in equation.invars], _line(equation) or place)
         for var, result in zip(equation.outvars, results, strict=True):
             is_empty = 0 in var.aval.shape and not is_key(var.aval)
-            values[var] = np.zeros(var.aval.shape, var.aval.dtype) if is_empty else array_of(result, var.aval.shape)
+            values[var] = np.zeros(var.aval.shape, var.aval.dtype) if is_empty else _made(graph, result)
     return [read(atom) for atom in jaxpr.outvars]
 
 
-def _evaluate(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[Any]:
+def _array(graph: Graph, value: Value) -> Array:
+    return value if isinstance(value, Array) else constants(graph, value)
+
+
+def _made(graph: Graph, value: Value) -> Value:
+    """The value; of an array that is not to be computed in a loop all scalars are made."""
+    most = graph.most_unrolled
+    if isinstance(value, Dense) or not isinstance(value, Array) or not value.computes:
+        return value
+    return Dense(graph, value.scalars()) if most is None or value.size <= most else value
+
+
+def _evaluate(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[Any]:
     name, params, avals = equation.primitive.name, equation.params, [var.aval for var in equation.outvars]
     if name in _CALLS:
         inner = params[_CALLS[name]]
@@ -108,7 +122,7 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str)
     if name in FUNCTIONS:
         return _of_words(graph, equation, inputs)
     has_keys = any(map(is_key, (*avals, *(atom.aval for atom in equation.invars))))
-    if inputs and not has_keys and not any(x.dtype == object for x in inputs):
+    if inputs and not has_keys and not any(isinstance(x, Array) for x in inputs) and _is_small(graph, avals, inputs):
         with jax.ensure_compile_time_eval():
             results = equation.primitive.bind(*inputs, **params)
         return [np.asarray(x) for x in (results if equation.primitive.multiple_results else [results])]
@@ -118,26 +132,31 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str)
         if not is_key(aval):
             check_dtype(aval.dtype, name, place)
     try:
-        result = _RULES[name](graph, avals[0], *map(graph.array, inputs), **params)
+        result = _RULES[name](graph, avals[0], *(_array(graph, x) for x in inputs), **params)
     except TooManyError as error:
         raise InvalidArgumentError(f"envcore_native has no rule for {name} of {error}{place}.") from None
     return result if equation.primitive.multiple_results else [result]
 
 
-def _of_words(graph: Graph, equation: Any, inputs: list[np.ndarray]) -> list[Any]:
+def _is_small(graph: Graph, avals: list[Any], inputs: list[Any]) -> bool:
+    """Whether results that are known are a table, rather than computed again in a loop."""
+    most = max(_MOST_KNOWN, *(x.size for x in inputs))
+    return graph.most_unrolled is None or all(aval.size <= most for aval in avals)
+
+
+def _of_words(graph: Graph, equation: Any, inputs: list[Value]) -> list[Any]:
     """A primitive of random keys, as a function of their words."""
     (out,) = equation.outvars
-    arrays = [
-        words_of(x) if is_key(var.aval) else graph.array(x) for x, var in zip(inputs, equation.invars, strict=True)
-    ]
+    arrays = [_array(graph, x) for x in inputs]
+    words = [words_of(x) if is_key(var.aval) else x for x, var in zip(arrays, equation.invars, strict=True)]
     dtypes = [np.uint32 if is_key(var.aval) else var.aval.dtype for var in equation.invars]
-    structs = tuple(jax.ShapeDtypeStruct(x.shape, dtype) for x, dtype in zip(arrays, dtypes, strict=True))
+    structs = tuple(jax.ShapeDtypeStruct(x.shape, dtype) for x, dtype in zip(words, dtypes, strict=True))
     fun = functools.partial(FUNCTIONS[equation.primitive.name], **equation.params)
-    _, (words,), _ = interpret_function(graph, fun, structs, arrays)
-    return [keys_of(words) if is_key(out.aval) else words]
+    _, (result,), _ = interpret_function(graph, fun, structs, words)
+    return [keys_of(result) if is_key(out.aval) else result]
 
 
-def _own_counters(graph: Graph, key: np.ndarray, *counters: np.ndarray) -> list[np.ndarray]:
+def _own_counters(graph: Graph, key: Value, *counters: Value) -> list[Value]:
     """What `threefry` takes; of a block that is drawn from one key for all rows of the batch, each row has its part.
 
     A word depends on the key and its place in the block alone.
@@ -147,14 +166,15 @@ def _own_counters(graph: Graph, key: np.ndarray, *counters: np.ndarray) -> list[
         return [key, *counters]
     shape = counters[0].shape
     _, block, _ = interpret_function(graph, lambda: random.counters(shape), (), [])
-    if any((graph.array(x) != y).any() for x, y in zip(counters, block, strict=True)):
+    pairs = zip((_array(graph, x).scalars() for x in counters), (x.scalars() for x in block), strict=True)
+    if any((x != y).any() for x, y in pairs):
         return [key, *counters]
 
     def of_row(number: jax.Array) -> Any:
         return random.counters(shape[1:], number.astype(np.uint32) * np.uint32(math.prod(shape[1:])))
 
     struct = jax.ShapeDtypeStruct((num_rows,), np.int32)
-    return [key, *interpret_function(graph, jax.vmap(of_row), (struct,), [np.array(graph.rows)])[1]]
+    return [key, *interpret_function(graph, jax.vmap(of_row), (struct,), [Dense(graph, np.array(graph.rows))])[1]]
 
 
 def _line(equation: Any) -> str:
@@ -165,20 +185,21 @@ def _line(equation: Any) -> str:
 # Programs inside the program.
 
 
-def _cond(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[np.ndarray]:
+def _cond(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[Value]:
     branches, (index, *operands) = equation.params["branches"], inputs
-    if index.dtype != object:
+    if not isinstance(index, Array):
         branch = branches[int(index)]
         return interpret(graph, branch.jaxpr, branch.consts, operands, place)
     first, *others = (interpret(graph, branch.jaxpr, branch.consts, operands, place) for branch in branches)
-    chosen: list[Any] = [graph.array(x) for x in first]
+    chosen, which = first, index.at(())
     for number, results in enumerate(others, 1):
-        pick = functools.partial(select, graph, is_equal(graph, index.item(), number))
-        chosen = [each(pick, no, yes) for no, yes in zip(chosen, map(graph.array, results), strict=True)]
+        pick = functools.partial(select, graph, is_equal(graph, which, number))
+        pairs = zip(equation.outvars, chosen, results, strict=True)
+        chosen = [each(graph, var.aval, pick, _array(graph, no), _array(graph, yes)) for var, no, yes in pairs]
     return chosen
 
 
-def _scan(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[np.ndarray]:
+def _scan(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[Value]:
     params, closed = equation.params, equation.params["jaxpr"]
     # JAX's versions name the counts differently; what is scanned has an axis more outside than inside.
     insides = zip(equation.invars, closed.jaxpr.invars, strict=True)
@@ -191,21 +212,22 @@ def _scan(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> 
     num_carry = len(equation.outvars) - len(stacked)
     fixed, rows = inputs[: len(inputs) - num_rows], inputs[len(inputs) - num_rows :]
     consts, carry = fixed[: len(fixed) - num_carry], fixed[len(fixed) - num_carry :]
-    outputs: list[list[np.ndarray]] = []
+    outputs: list[list[Array]] = []
     order = range(params["length"])
     for step in reversed(order) if params["reverse"] else order:
-        arguments = [*consts, *carry, *(_row(x, step) for x in rows)]
+        arguments = [*consts, *carry, *(_row(graph, x, step) for x in rows)]
         results = interpret(graph, closed.jaxpr, closed.consts, arguments, place)
-        carry = results[:num_carry]
-        outputs.append([graph.array(x) for x in results[num_carry:]])
+        carry = [_made(graph, x) for x in results[:num_carry]]
+        outputs.append([_array(graph, x) for x in results[num_carry:]])
     if params["reverse"]:
         outputs.reverse()
     if not outputs:
         return [*carry, *(np.zeros(var.aval.shape, var.aval.dtype) for var in stacked)]
-    return [*carry, *(np.stack(x) for x in zip(*outputs, strict=True))]
+    columns = zip(stacked, zip(*outputs, strict=True), strict=True)
+    return [*carry, *(rules.RULES["stack"](graph, var.aval, *column, axis=0) for var, column in columns)]
 
 
-def _while(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[np.ndarray]:
+def _while(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[Value]:
     params = equation.params
     condition, body = params["cond_jaxpr"], params["body_jaxpr"]
     first = params["cond_nconsts"]
@@ -213,7 +235,7 @@ def _while(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) ->
     of_condition, of_body, carry = inputs[:first], inputs[first:second], inputs[second:]
     for _ in range(_MOST_ITERATIONS):
         (goes_on,) = interpret(graph, condition.jaxpr, condition.consts, [*of_condition, *carry], place)
-        if goes_on.dtype == object:
+        if isinstance(goes_on, Array):
             break
         if not goes_on:
             return carry
@@ -221,20 +243,22 @@ def _while(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) ->
     raise InvalidArgumentError(f"envcore_native has no rule for a while loop of any number of iterations{place}.")
 
 
-def _row(x: np.ndarray, place: int) -> np.ndarray:
-    return array_of(x[place], x.shape[1:]) if x.dtype == object else np.asarray(x[place])
+def _row(graph: Graph, x: Value, place: int) -> Value:
+    if not isinstance(x, Array):
+        return np.asarray(x[place])
+    return Array(graph, x.shape[1:], lambda index: x.at((place, *index)), computes=False)
 
 
-def _platform_index(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[np.ndarray]:
+def _platform_index(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[Value]:
     default = next(i for i, platforms in enumerate(equation.params["platforms"]) if platforms is None)
     return [np.asarray(default, np.int32)]
 
 
-def _barrier(graph: Graph, equation: Any, inputs: list[np.ndarray], place: str) -> list[np.ndarray]:
+def _barrier(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[Value]:
     return inputs
 
 
-_PROGRAMS: dict[str, Callable[..., list[np.ndarray]]] = {
+_PROGRAMS: dict[str, Callable[..., list[Value]]] = {
     "cond": _cond,
     "scan": _scan,
     "while": _while,

@@ -26,23 +26,6 @@ def is_key(aval: Any) -> bool:
     return trees.kind(aval.dtype) == "key"
 
 
-def keys_of(words: np.ndarray) -> np.ndarray:
-    """An array of keys from words with one axis more."""
-    keys = np.empty(words.shape[:-1], object)
-    for place in np.ndindex(keys.shape):
-        keys[place] = Key(tuple(words[place]))
-    return keys
-
-
-def words_of(keys: np.ndarray) -> np.ndarray:
-    """What `keys_of` made keys of."""
-    words = np.empty((*keys.shape, 2), object)
-    for place in np.ndindex(keys.shape):
-        key: Any = keys[place]
-        words[place] = key.words
-    return words
-
-
 def _unchanged(words: jax.Array, **params: Any) -> jax.Array:
     return words
 

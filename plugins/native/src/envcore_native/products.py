@@ -9,25 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from envcore_native.memory import memory_of
-from envcore_native.rules import RULES as ELEMENTWISE
-from envcore_native.rules import TooManyError
+from envcore_native.arrays import Array, Dense, each_of, memory_of
+from envcore_native.rules import TooManyError, convert, filled
 from envcore_native.scalars import Graph, Scalar
 
 _MOST_TERMS = 64
 
 
-def _dot_general(
-    graph: Graph, aval: Any, x: np.ndarray, y: np.ndarray, *, dimension_numbers: Any, **params: Any
-) -> Any:
+def _dot_general(graph: Graph, aval: Any, x: Array, y: Array, *, dimension_numbers: Any, **params: Any) -> Array:
     """Every `precision` gets what the highest one asks for: products and sums of float32."""
     (x_contracted, y_contracted), (x_batch, y_batch) = dimension_numbers
-    convert = functools.partial(ELEMENTWISE["convert_element_type"], graph, aval)
-    rows, columns = _matrices(convert(x), x_batch, x_contracted), _matrices(convert(y), y_batch, y_contracted)
+    to_result = functools.partial(each_of, functools.partial(convert, graph, aval.dtype))
+    rows = _matrices(filled(to_result(x.scalars()), x.shape), x_batch, x_contracted)
+    columns = _matrices(filled(to_result(y.scalars()), y.shape), y_batch, y_contracted)
     result = np.empty((len(rows), rows.shape[1], columns.shape[1]), object)
     for place, pair in enumerate(zip(rows, columns, strict=True)):
         result[place] = _product(graph, aval, *pair)
-    return result.reshape(aval.shape)
+    return Dense(graph, result.reshape(aval.shape))
 
 
 def _matrices(x: np.ndarray, batch: Sequence[int], contracted: Sequence[int]) -> np.ndarray:

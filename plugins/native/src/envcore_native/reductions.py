@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from envcore_native.rules import TooManyError, array_of, each, elementwise, select
+from envcore_native.arrays import Array, Dense, Index, select
+from envcore_native.rules import TooManyError
 from envcore_native.scalars import Graph, Scalar
 
 RULES: dict[str, Callable[..., Any]] = {}
@@ -20,21 +21,35 @@ _MOST_SORTED = 64
 
 
 def _reduction(op: str) -> Callable[..., Any]:
-    def rule(graph: Graph, aval: Any, x: np.ndarray, *, axes: Any, **params: Any) -> Any:
-        kept = [i for i in range(x.ndim) if i not in axes]
-        rows = x.transpose(*axes, *kept).reshape(-1, *aval.shape)
-        return functools.reduce(functools.partial(elementwise(op), graph, aval), list(rows))
+    def rule(graph: Graph, aval: Any, x: Array, *, axes: Any, **params: Any) -> Array:
+        def get(index: Index) -> Scalar:
+            elements = _along(x, axes, index)
+            return functools.reduce(functools.partial(graph.apply, op, aval.dtype), elements)
+
+        return Array(graph, aval.shape, get)
 
     return rule
 
 
+def _along(x: Array, axes: Any, index: Index) -> list[Any]:
+    """The elements along some axes, at an index of the others."""
+    elements = []
+    for place in np.ndindex(*(x.shape[axis] for axis in axes)):
+        kept, reduced = iter(index), dict(zip(axes, place, strict=True))
+        elements.append(x.at(tuple(reduced[axis] if axis in reduced else next(kept) for axis in range(x.ndim))))
+    return elements
+
+
 def _cumulative(op: str) -> Callable[..., Any]:
-    def rule(graph: Graph, aval: Any, x: np.ndarray, *, axis: int, reverse: bool) -> Any:
-        rows = list(np.moveaxis(x, axis, 0))
-        combine = functools.partial(elementwise(op), graph, aval)
-        sums = list(itertools.accumulate(reversed(rows) if reverse else rows, combine))
-        sums = [array_of(x, rows[0].shape if isinstance(rows[0], np.ndarray) else ()) for x in sums]
-        return np.moveaxis(np.stack(sums[::-1] if reverse else sums), 0, axis)
+    def rule(graph: Graph, aval: Any, x: Array, *, axis: int, reverse: bool) -> Array:
+        result = np.empty(aval.shape, object)
+        combine = functools.partial(graph.apply, op, aval.dtype)
+        for index in np.ndindex(*aval.shape[:axis], *aval.shape[axis + 1 :]):
+            line = _along(x, [axis], index)
+            sums = list(itertools.accumulate(reversed(line) if reverse else line, combine))
+            for place, total in enumerate(reversed(sums) if reverse else sums):
+                result[(*index[:axis], place, *index[axis:])] = total
+        return Dense(graph, result)
 
     return rule
 
@@ -46,15 +61,17 @@ for _name, _op in _CUMULATIVE.items():
 
 
 def _first_best(op: str) -> Callable[..., Any]:
-    def rule(graph: Graph, aval: Any, x: np.ndarray, *, axes: Any, index_dtype: Any) -> Any:
-        rows = [array_of(row, aval.shape) for row in np.moveaxis(x, axes[0], 0)]
-        best, found = rows[0], graph.array(np.zeros(aval.shape, index_dtype))
-        for number, row in enumerate(rows[1:], 1):
-            is_better = array_of(each(lambda a, b: graph.apply(op, bool, a, b), row, best), aval.shape)
-            here = graph.array(np.full(aval.shape, number, index_dtype))
-            best = array_of(each(functools.partial(select, graph), is_better, best, row), aval.shape)
-            found = array_of(each(functools.partial(select, graph), is_better, found, here), aval.shape)
-        return found
+    def rule(graph: Graph, aval: Any, x: Array, *, axes: Any, index_dtype: Any) -> Array:
+        def get(index: Index) -> Scalar:
+            best, *others = _along(x, axes, index)
+            found = graph.constant(0, index_dtype)
+            for number, other in enumerate(others, 1):
+                is_better = graph.apply(op, bool, other, best)
+                best = select(graph, is_better, best, other)
+                found = select(graph, is_better, found, graph.constant(number, index_dtype))
+            return found
+
+        return Array(graph, aval.shape, get)
 
     return rule
 
@@ -62,20 +79,20 @@ def _first_best(op: str) -> Callable[..., Any]:
 RULES["argmax"], RULES["argmin"] = _first_best("op_above"), _first_best("op_below")
 
 
-def _sort(graph: Graph, aval: Any, *arrays: np.ndarray, dimension: int, is_stable: bool, num_keys: int) -> Any:
+def _sort(graph: Graph, aval: Any, *arrays: Array, dimension: int, is_stable: bool, num_keys: int) -> list[Array]:
     """Odd-even transposition, which is stable."""
-    arrays = tuple(np.moveaxis(x, dimension, -1).copy() for x in arrays)
-    *others, count = arrays[0].shape
+    moved = [np.moveaxis(x.scalars(), dimension, -1).copy() for x in arrays]
+    *others, count = moved[0].shape
     if count > _MOST_SORTED:
         raise TooManyError(f"{count} elements")
     for index in np.ndindex(*others):
-        lines = [x[index] for x in arrays]
+        lines = [x[index] for x in moved]
         for place in (place for first in range(count) for place in range(first % 2, count - 1, 2)):
             pairs = [(line[place], line[place + 1]) for line in lines]
             swaps = _is_before(graph, [(b, a) for a, b in pairs[:num_keys]])
             for line, (a, b) in zip(lines, pairs, strict=True):
                 line[place], line[place + 1] = select(graph, swaps, a, b), select(graph, swaps, b, a)
-    return [np.moveaxis(x, -1, dimension) for x in arrays]
+    return [Dense(graph, np.moveaxis(x, -1, dimension)) for x in moved]
 
 
 RULES["sort"] = _sort

@@ -9,6 +9,7 @@ import numpy as np
 from envcore.errors import InvalidArgumentError
 from envcore.typing import PyTree
 
+from envcore_native.arrays import Array, Dense, fixed, inputs
 from envcore_native.interpreter import ROW, interpret_function
 from envcore_native.scalars import Graph, Scalar, live
 
@@ -38,16 +39,19 @@ def _check(name: str, fun: Callable[[PyTree, PyTree], PyTree], row: PyTree, shar
     """Compares the scalars computed from some rows, from the same with two exchanged, and from one row alone."""
     graph = Graph()
     batch = [
-        (graph.input(f"{kind}_number", np.int32), _leaves(f"{kind}_", row, graph.inputs)) for kind in _NAMES_OF_ROWS
+        (graph.input(f"{kind}_number", np.int32), _leaves(graph, f"{kind}_", row, inputs)) for kind in _NAMES_OF_ROWS
     ]
-    others = _leaves("shared", shared, graph.fixed)
+    others = _leaves(graph, "shared", shared, fixed)
 
-    def results(*rows: tuple[Scalar, list[np.ndarray]]) -> list[np.ndarray]:
-        leaves = [np.stack(values) for values in zip(*(values for _, values in rows), strict=True)]
+    def results(*rows: tuple[Scalar, list[Array]]) -> list[np.ndarray]:
+        leaves = [
+            Dense(graph, np.stack([x.scalars() for x in values]))
+            for values in zip(*(values for _, values in rows), strict=True)
+        ]
         structs = [jax.ShapeDtypeStruct((len(rows), *x.shape), x.dtype) for x in jax.tree.leaves(row)]
         struct = jax.tree.unflatten(jax.tree.structure(row), structs)
         with graph.drawing([number for number, _ in rows]):
-            leaves = interpret_function(graph, fun, (struct, shared), [*leaves, *others])[1]
+            leaves = [x.scalars() for x in interpret_function(graph, fun, (struct, shared), [*leaves, *others])[1]]
         if any(x.ndim == 0 or len(x) != len(rows) for x in leaves):
             raise InvalidArgumentError(
                 f"{name} must return arrays with the batch's axis, and be computed for any number of environments: "
@@ -57,7 +61,9 @@ def _check(name: str, fun: Callable[[PyTree, PyTree], PyTree], row: PyTree, shar
 
     first, second, *rest = batch
     all_rows, exchanged, alone = results(*batch), results(second, first, *rest), results(first)
-    foreign = {x.number for number, leaves in batch[1:] for x in (number, *(x for leaf in leaves for x in leaf.flat))}
+    foreign = {
+        x.number for number, leaves in batch[1:] for x in (number, *(x for leaf in leaves for x in leaf.scalars().flat))
+    }
     for straight, crossed, single in zip(all_rows, exchanged, alone, strict=True):
         rows = [list(x.flat) for x in (straight[:1], crossed[1:2], single)]
         used: list[Scalar] = live(rows[0], set())
@@ -68,5 +74,5 @@ def _check(name: str, fun: Callable[[PyTree, PyTree], PyTree], row: PyTree, shar
             )
 
 
-def _leaves(kind: str, tree: PyTree, inputs: Callable[..., np.ndarray]) -> list[np.ndarray]:
-    return [inputs(f"{kind}{i}", x.shape, x.dtype) for i, x in enumerate(jax.tree.leaves(tree))]
+def _leaves(graph: Graph, kind: str, tree: PyTree, inputs: Callable[..., Array]) -> list[Array]:
+    return [inputs(graph, f"{kind}{i}", x.shape, x.dtype) for i, x in enumerate(jax.tree.leaves(tree))]

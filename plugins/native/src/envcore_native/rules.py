@@ -1,33 +1,49 @@
-"""What each primitive computes: arrays of scalars from arrays of scalars, one rule a primitive."""
+"""What each primitive computes: arrays from arrays, one rule a primitive."""
 
 from __future__ import annotations
 
-import functools
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from jax import lax
 
-from envcore_native.keys import Key
+from envcore_native.arrays import Array, Dense, Index, both, constants, each_of, is_equal, select
 from envcore_native.scalars import Graph, Scalar
 
 RULES: dict[str, Callable[..., Any]] = {}
 
 
 class TooManyError(Exception):
-    """A primitive would become more code than a kernel should have; the message says of how many elements."""
+    """A primitive would become more code than a program should have; the message says of how many elements."""
 
 
 _SAME_NAME = """
     add sub mul div rem max min and or xor not neg eq ne lt le gt ge shift_left shift_right_logical abs sign floor ceil
-    shift_right_arithmetic sqrt rsqrt exp expm1 log log1p sin cos tan tanh pow atan2 is_finite population_count
+    shift_right_arithmetic sqrt rsqrt exp expm1 log log1p sin cos tan tanh pow atan atan2 is_finite population_count
     erf_inv logistic
 """
 
 
-def array_of(value: Any, shape: tuple[int, ...]) -> np.ndarray:
+def each(graph: Graph, aval: Any, fun: Callable[..., Any], *arrays: Array) -> Array:
+    """`fun` of the scalars at each index; an axis of length 1, or an array of shape (), goes with every index."""
+    if graph.most_unrolled is None and all(isinstance(x, Dense) for x in arrays):
+        found = each_of(fun, *(x.scalars() for x in arrays))
+        return Dense(graph, filled(found, aval.shape))
+    reads = [_reader(x, aval.shape) for x in arrays]
+    return Array(graph, aval.shape, lambda index: fun(*[read(index) for read in reads]))
+
+
+def _reader(x: Array, shape: tuple[int, ...]) -> Callable[[Index], Any]:
+    if x.shape == shape:
+        return x.at
+    return lambda index: x.at(tuple(0 if size == 1 else i for i, size in zip(index, x.shape, strict=False)))
+
+
+def filled(value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """The value as an array of scalars of that shape."""
     if isinstance(value, np.ndarray) and value.shape == shape:
         return value
     result = np.empty(shape, object)
@@ -35,34 +51,9 @@ def array_of(value: Any, shape: tuple[int, ...]) -> np.ndarray:
     return result
 
 
-def each(fun: Callable[..., Scalar], *arrays: np.ndarray) -> Any:
-    return np.frompyfunc(fun, len(arrays), 1)(*arrays)
-
-
-def is_equal(graph: Graph, scalar: Scalar, number: int) -> Scalar:
-    if scalar.is_constant:
-        return graph.constant(scalar.args[0] == number, bool)
-    return graph.apply("op_eq", bool, scalar, graph.constant(number, scalar.dtype))
-
-
-def same(graph: Graph, a: Scalar, b: Scalar) -> Scalar:
-    return graph.constant(True, bool) if a is b else graph.apply("op_eq", bool, a, b)
-
-
-def select(graph: Graph, which: Scalar, no: Any, yes: Any) -> Any:
-    if isinstance(no, Key):
-        return Key(tuple(select(graph, which, *words) for words in zip(no.words, yes.words, strict=True)))
-    if which.is_constant:
-        return yes if which.args[0] else no
-    # A network's layer finds the byte before a conversion, which needs less shared memory.
-    if no.dtype != bool and no is graph.constant(0, no.dtype) and yes is graph.constant(1, no.dtype):
-        return graph.apply("op_convert", no.dtype, no.dtype, which)
-    return no if no is yes else graph.apply("op_select", no.dtype, which, no, yes)
-
-
-def elementwise(op: str) -> Callable[..., Any]:
-    def rule(graph: Graph, aval: Any, *arrays: np.ndarray, **params: Any) -> Any:
-        return each(lambda *scalars: graph.apply(op, aval.dtype, *scalars), *arrays)
+def elementwise(op: str) -> Callable[..., Array]:
+    def rule(graph: Graph, aval: Any, *arrays: Array, **params: Any) -> Array:
+        return each(graph, aval, lambda *scalars: graph.apply(op, aval.dtype, *scalars), *arrays)
 
     return rule
 
@@ -74,69 +65,82 @@ def rule(fun: Callable[..., Any]) -> Callable[..., Any]:
 
 for _name in _SAME_NAME.split():
     RULES[_name] = elementwise(f"op_{_name}")
+RULES["add_any"] = RULES["add"]
+
+
+def convert(graph: Graph, dtype: np.dtype, scalar: Scalar) -> Scalar:
+    if scalar.dtype == dtype:
+        return scalar
+    is_truncated = scalar.dtype.kind == "f" and dtype.kind in "iu"
+    return graph.apply("op_truncate" if is_truncated else "op_convert", dtype, dtype, scalar)
 
 
 @rule
-def _convert_element_type(graph: Graph, aval: Any, x: np.ndarray, **params: Any) -> Any:
-    def convert(scalar: Scalar) -> Scalar:
-        if scalar.dtype == aval.dtype:
-            return scalar
-        is_truncated = scalar.dtype.kind == "f" and aval.dtype.kind in "iu"
-        return graph.apply("op_truncate" if is_truncated else "op_convert", aval.dtype, aval.dtype, scalar)
-
-    return each(convert, x)
+def _convert_element_type(graph: Graph, aval: Any, x: Array, **params: Any) -> Array:
+    return each(graph, aval, lambda scalar: convert(graph, aval.dtype, scalar), x)
 
 
 @rule
-def _bitcast_convert_type(graph: Graph, aval: Any, x: np.ndarray, **params: Any) -> Any:
-    return each(lambda scalar: graph.apply("op_bitcast", aval.dtype, aval.dtype, scalar), x)
+def _bitcast_convert_type(graph: Graph, aval: Any, x: Array, **params: Any) -> Array:
+    return each(graph, aval, lambda scalar: graph.apply("op_bitcast", aval.dtype, aval.dtype, scalar), x)
 
 
 @rule
-def _round(graph: Graph, aval: Any, x: np.ndarray, *, rounding_method: Any) -> Any:
+def _round(graph: Graph, aval: Any, x: Array, *, rounding_method: Any) -> Array:
     is_even = rounding_method == lax.RoundingMethod.TO_NEAREST_EVEN
     return elementwise("op_round_even" if is_even else "op_round_away")(graph, aval, x)
 
 
 @rule
-def _integer_pow(graph: Graph, aval: Any, x: np.ndarray, *, y: int) -> Any:
-    multiply, power, square = elementwise("op_mul"), None, x
-    for bit in reversed(bin(abs(y))[2:]):
-        if bit == "1":
-            power = square if power is None else multiply(graph, aval, power, square)
-        square = multiply(graph, aval, square, square)
-    one = graph.array(np.ones(aval.shape, aval.dtype))
-    power = one if power is None else power
-    return elementwise("op_div")(graph, aval, one, power) if y < 0 else power
+def _integer_pow(graph: Graph, aval: Any, x: Array, *, y: int) -> Array:
+    def power_of(base: Scalar) -> Scalar:
+        def multiply(a: Scalar, b: Scalar) -> Scalar:
+            return graph.apply("op_mul", aval.dtype, a, b)
+
+        power, square, one = None, base, graph.constant(1, aval.dtype)
+        for bit in reversed(bin(abs(y))[2:]):
+            if bit == "1":
+                power = square if power is None else multiply(power, square)
+            square = multiply(square, square)
+        power = one if power is None else power
+        return graph.apply("op_div", aval.dtype, one, power) if y < 0 else power
+
+    return each(graph, aval, power_of, x)
 
 
 @rule
-def _square(graph: Graph, aval: Any, x: np.ndarray) -> Any:
-    return elementwise("op_mul")(graph, aval, x, x)
+def _square(graph: Graph, aval: Any, x: Array) -> Array:
+    return each(graph, aval, lambda scalar: graph.apply("op_mul", aval.dtype, scalar, scalar), x)
 
 
 @rule
-def _select_n(graph: Graph, aval: Any, which: np.ndarray, *cases: np.ndarray) -> Any:
-    if which.flat[0].dtype == bool:
-        return each(functools.partial(select, graph), which, *cases)
-    chosen = cases[0]
-    for number, case in enumerate(cases[1:], 1):
-        chosen = each(lambda i, no, yes: select(graph, is_equal(graph, i, number), no, yes), which, chosen, case)  # noqa: B023
-    return chosen
+def _select_n(graph: Graph, aval: Any, which: Array, *cases: Array) -> Array:
+    def choose(which: Scalar, *cases: Any) -> Any:
+        if which.dtype == bool:
+            return select(graph, which, *cases)
+        chosen = cases[0]
+        for number, case in enumerate(cases[1:], 1):
+            chosen = select(graph, is_equal(graph, which, number), chosen, case)
+        return chosen
+
+    return each(graph, aval, choose, which, *cases)
 
 
 @rule
-def _clamp(graph: Graph, aval: Any, low: np.ndarray, x: np.ndarray, high: np.ndarray) -> Any:
-    return elementwise("op_min")(graph, aval, elementwise("op_max")(graph, aval, low, x), high)
+def _clamp(graph: Graph, aval: Any, low: Array, x: Array, high: Array) -> Array:
+    def clamp(low: Scalar, x: Scalar, high: Scalar) -> Scalar:
+        return graph.apply("op_min", aval.dtype, graph.apply("op_max", aval.dtype, low, x), high)
+
+    return each(graph, aval, clamp, low, x, high)
 
 
 @rule
-def _axis_index(graph: Graph, aval: Any, **params: Any) -> Scalar:
-    return graph.input("number", np.int32)
+def _axis_index(graph: Graph, aval: Any, **params: Any) -> Array:
+    return Dense(graph, filled(graph.input("number", np.int32), ()))
 
 
 @rule
-def _copy(graph: Graph, aval: Any, x: np.ndarray) -> Any:
+def _copy(graph: Graph, aval: Any, x: Array) -> Array:
     return x
 
 
@@ -144,21 +148,50 @@ RULES["copy_p"] = RULES["stop_gradient"] = _copy
 
 
 @rule
-def _iota(graph: Graph, aval: Any, *, dtype: Any, shape: Any, dimension: int, sharding: Any) -> Any:
-    return graph.array(
-        np.broadcast_to(
-            np.expand_dims(np.arange(shape[dimension], dtype=dtype), [i for i in range(len(shape)) if i != dimension]),
-            shape,
-        )
-    )
+def _iota(graph: Graph, aval: Any, *, dtype: Any, shape: Any, dimension: int, sharding: Any) -> Array:
+    numbers = constants(graph, np.arange(shape[dimension], dtype=dtype))
+    return view(graph, aval, lambda index: numbers.at((index[dimension],)))
 
 
 # Shapes.
 
 
+def view(graph: Graph, aval: Any, get: Callable[[Index], Any]) -> Array:
+    """An array of elements of others."""
+    return Array(graph, aval.shape, get, computes=False)
+
+
 @rule
-def _reshape(graph: Graph, aval: Any, x: np.ndarray, **params: Any) -> Any:
-    return x.reshape(aval.shape)
+def _reshape(graph: Graph, aval: Any, x: Array, **params: Any) -> Array:
+    groups = list(_same_elements(x.shape, aval.shape))
+
+    def get(index: Index) -> Any:
+        result: list[int | Scalar] = []
+        for of_x, of_result in groups:
+            place = graph.combine(index[of_result], aval.shape[of_result])
+            sizes = x.shape[of_x]
+            digits: list[int | Scalar] = []
+            for size in sizes[:0:-1]:
+                place, digit = graph.divide(place, size)
+                digits.append(digit)
+            result += [*([place] if sizes else []), *reversed(digits)]
+        return x.at(tuple(result))
+
+    return view(graph, aval, get)
+
+
+def _same_elements(old: Sequence[int], new: Sequence[int]) -> Any:
+    """Pairs of slices of two shapes, as short as possible, between which the number of elements is the same."""
+    i = j = 0
+    while i < len(old) or j < len(new):
+        first, second = i, j
+        i, j = min(i + 1, len(old)), min(j + 1, len(new))
+        while math.prod(old[first:i]) != math.prod(new[second:j]):
+            if j == len(new) or (i < len(old) and math.prod(old[first:i]) < math.prod(new[second:j])):
+                i += 1
+            else:
+                j += 1
+        yield slice(first, i), slice(second, j)
 
 
 RULES["squeeze"] = RULES["expand_dims"] = _reshape
@@ -166,56 +199,125 @@ RULES["squeeze"] = RULES["expand_dims"] = _reshape
 
 @rule
 def _broadcast_in_dim(
-    graph: Graph, aval: Any, x: np.ndarray, *, shape: Any, broadcast_dimensions: Any, sharding: Any
-) -> Any:
-    sizes = [1] * len(shape)
-    for size, dimension in zip(x.shape, broadcast_dimensions, strict=True):
-        sizes[dimension] = size
-    return np.broadcast_to(x.reshape(sizes), shape)
+    graph: Graph, aval: Any, x: Array, *, shape: Any, broadcast_dimensions: Any, sharding: Any
+) -> Array:
+    axes = list(zip(x.shape, broadcast_dimensions, strict=True))
+    return view(graph, aval, lambda index: x.at(tuple(0 if size == 1 else index[axis] for size, axis in axes)))
 
 
 @rule
-def _slice(graph: Graph, aval: Any, x: np.ndarray, *, start_indices: Any, limit_indices: Any, strides: Any) -> Any:
-    strides = strides or (1,) * x.ndim
-    return x[tuple(itertools.starmap(slice, zip(start_indices, limit_indices, strides, strict=True)))]
+def _slice(graph: Graph, aval: Any, x: Array, *, start_indices: Any, limit_indices: Any, strides: Any) -> Array:
+    steps = list(zip(start_indices, strides or (1,) * x.ndim, strict=True))
+    return view(graph, aval, lambda index: x.at(_affine(graph, index, steps)))
+
+
+def _affine(graph: Graph, index: Index, steps: Sequence[tuple[int, int]]) -> Index:
+    """Each part of an index times a step, from a start on."""
+
+    def one(index: int | Scalar, start: int, step: int) -> int | Scalar:
+        if step != 1 and not isinstance(index, int):
+            low, high = graph.range_of(index)
+            scaled = graph.apply("op_mul", np.int32, index, graph.constant(step, np.int32))
+            return graph.add(graph.within(scaled, *sorted((low * step, high * step))), start)
+        return graph.add(index * step if isinstance(index, int) else index, start)
+
+    return tuple(one(i, start, step) for i, (start, step) in zip(index, steps, strict=True))
 
 
 @rule
-def _transpose(graph: Graph, aval: Any, x: np.ndarray, *, permutation: Any) -> Any:
-    return x.transpose(permutation)
+def _transpose(graph: Graph, aval: Any, x: Array, *, permutation: Any) -> Array:
+    places = np.argsort(permutation).tolist()
+    return view(graph, aval, lambda index: x.at(tuple(index[place] for place in places)))
 
 
 @rule
-def _rev(graph: Graph, aval: Any, x: np.ndarray, *, dimensions: Any) -> Any:
-    return np.flip(x, dimensions)
+def _rev(graph: Graph, aval: Any, x: Array, *, dimensions: Any) -> Array:
+    steps = [(size - 1, -1) if axis in dimensions else (0, 1) for axis, size in enumerate(x.shape)]
+    return view(graph, aval, lambda index: x.at(_affine(graph, index, steps)))
 
 
 @rule
-def _concatenate(graph: Graph, aval: Any, *parts: np.ndarray, dimension: int) -> Any:
-    return np.concatenate(parts, dimension)
+def _concatenate(graph: Graph, aval: Any, *parts: Array, dimension: int) -> Array:
+    starts = [0, *itertools.accumulate(part.shape[dimension] for part in parts)]
+
+    def get(index: Index) -> Any:
+        place, low, high = index[dimension], *graph.range_of(index[dimension])
+        result = None
+        for part, start, end in zip(parts, starts, starts[1:], strict=False):
+            if start == end or end <= low or start > high:
+                continue
+            inside = graph.clamp(graph.add(place, -start), end - start - 1)
+            value = part.at((*index[:dimension], inside, *index[dimension + 1 :]))
+            if result is None:
+                result = value
+            else:
+                is_before = graph.is_below(place, start)
+                result = select(graph, both(graph, is_before), value, result)
+        return result
+
+    return view(graph, aval, get)
 
 
 @rule
-def _stack(graph: Graph, aval: Any, *parts: np.ndarray, **params: Any) -> Any:
+def _stack(graph: Graph, aval: Any, *parts: Array, **params: Any) -> Array:
     (axis,) = params.values()
-    return np.stack(parts, axis)
+    shape = list(aval.shape)
+    shape[axis] = 1
+    rows = [view(graph, _Shaped(shape), _without(part, axis)) for part in parts]
+    return _concatenate(graph, aval, *rows, dimension=axis)
+
+
+def _without(x: Array, axis: int) -> Callable[[Index], Any]:
+    return lambda index: x.at(index[:axis] + index[axis + 1 :])
+
+
+class _Shaped:
+    def __init__(self, shape: Sequence[int]):
+        self.shape = tuple(shape)
 
 
 @rule
-def _split(graph: Graph, aval: Any, x: np.ndarray, *, sizes: Sequence[int], axis: int) -> Any:
-    return np.split(x, np.cumsum(sizes)[:-1], axis)
+def _split(graph: Graph, aval: Any, x: Array, *, sizes: Sequence[int], axis: int) -> list[Array]:
+    def part(start: int, size: int) -> Array:
+        steps = [(start if i == axis else 0, 1) for i in range(x.ndim)]
+        shape = [size if i == axis else length for i, length in enumerate(x.shape)]
+        return view(graph, _Shaped(shape), lambda index: x.at(_affine(graph, index, steps)))
+
+    sizes = [int(size) for size in sizes]
+    return [part(start, size) for start, size in zip(itertools.accumulate([0, *sizes]), sizes, strict=False)]
 
 
 @rule
-def _unstack(graph: Graph, aval: Any, x: np.ndarray, *, axis: int) -> Any:
-    return [array_of(part, aval.shape) for part in np.moveaxis(x, axis, 0)]
+def _unstack(graph: Graph, aval: Any, x: Array, *, axis: int) -> list[Array]:
+    def row(number: int) -> Array:
+        return view(graph, aval, lambda index: x.at((*index[:axis], number, *index[axis:])))
+
+    return [row(number) for number in range(x.shape[axis])]
 
 
 @rule
-def _pad(graph: Graph, aval: Any, x: np.ndarray, value: np.ndarray, *, padding_config: Any) -> Any:
-    result = np.full(aval.shape, value[()], object)
-    for index in np.ndindex(x.shape):
-        place = tuple(low + i * (inner + 1) for i, (low, _, inner) in zip(index, padding_config, strict=True))
-        if all(0 <= i < size for i, size in zip(place, aval.shape, strict=True)):
-            result[place] = x[index]
-    return result
+def _pad(graph: Graph, aval: Any, x: Array, value: Array, *, padding_config: Any) -> Array:
+    def get(index: Index) -> Any:
+        flags: list[bool | Scalar] = []
+        place: list[int | Scalar] = []
+        for i, size, (low, _, inner) in zip(index, x.shape, padding_config, strict=True):
+            i = graph.add(i, -int(low))
+            if inner:
+                flags.append(_is_not_negative(graph, i))
+                i, rest = graph.divide(graph.clamp(i, 2**31 - 1), int(inner) + 1)
+                flags.append(rest == 0 if isinstance(rest, int) else is_equal(graph, rest, 0))
+            flags += [_is_not_negative(graph, i), graph.is_below(i, size)]
+            place.append(graph.clamp(i, size - 1))
+        is_inside = both(graph, *flags)
+        if is_inside.is_constant and not is_inside.args[0]:
+            return value.at(())
+        return select(graph, is_inside, value.at(()), x.at(tuple(place)))
+
+    return Array(graph, aval.shape, get)
+
+
+def _is_not_negative(graph: Graph, index: int | Scalar) -> bool | Scalar:
+    low, high = graph.range_of(index)
+    if low >= 0 or high < 0:
+        return low >= 0
+    return graph.apply("op_ge", bool, index, graph.constant(0, np.int32))

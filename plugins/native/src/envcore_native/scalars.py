@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import math
 from collections.abc import Collection, Generator, Sequence
 from typing import Any
 
@@ -12,9 +11,9 @@ import numpy as np
 from envcore.errors import InvalidArgumentError
 
 CONSTANT, BY_STEP, BY_ENVIRONMENT = range(3)
-_MOST_HELD = 8  # elements of an array that are kept in registers
-_MOST_FIXED = 2**20
 _DTYPES = {"bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float32"}
+_INT32 = np.dtype(np.int32)
+_ANY = -(2**31), 2**31 - 1
 
 
 def check_dtype(dtype: Any, of: str = "arrays", place: str = "") -> None:
@@ -29,12 +28,12 @@ class Scalar:
     """A number in the program.
 
     Attributes:
-      op: a constant's "const", an input's "input", or what `source` makes an expression of, such as a function of
-        `arithmetic.h`.
+      op: a constant's "const", an input's "input", a loop's variable "loop", or what `c` makes an expression of.
       dtype: its type.
       args: the scalars that it is computed from; of a constant its value, of an input its name.
       number: its place in the graph, above those of its arguments.
       varies: CONSTANT, or whether it depends on the step alone (BY_STEP) or on the environment too (BY_ENVIRONMENT).
+      loops: the loop variables that it depends on.
     """
 
     op: str
@@ -42,6 +41,7 @@ class Scalar:
     args: tuple[Any, ...]
     number: int
     varies: int
+    loops: frozenset[Scalar] = frozenset()
 
     @property
     def is_constant(self) -> bool:
@@ -49,7 +49,7 @@ class Scalar:
 
     @property
     def operands(self) -> tuple[Scalar, ...]:
-        return () if self.op in ("const", "input") else tuple(x for x in self.args if isinstance(x, Scalar))
+        return tuple(x for x in self.args if isinstance(x, Scalar))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,13 +63,20 @@ class Table:
 class Graph:
     """Makes scalars; two with the same operation and arguments are one.
 
+    Args:
+      most_unrolled: arrays with more elements are computed in loops; None where there are no loops.
+      most_selects: choices, constant ones and others, from which on a table in memory is faster than selects.
+
     Attributes:
       rows: the numbers of a batch's rows, while a function of the batch is interpreted.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most_unrolled: int | None = None, most_selects: tuple[int, int] = (64, 1)) -> None:
+        self.most_unrolled, self.most_selects = most_unrolled, most_selects
         self.rows: Sequence[Scalar] = ()
         self._known: dict[Any, Scalar] = {}
+        self._ranges: dict[Scalar, tuple[int, int]] = {}
+        self._sums: dict[Scalar, tuple[Scalar, int]] = {}
 
     @contextlib.contextmanager
     def drawing(self, rows: Sequence[Scalar]) -> Generator[None]:
@@ -87,58 +94,103 @@ class Graph:
     def input(self, name: str, dtype: Any, varies: int = BY_ENVIRONMENT) -> Scalar:
         return self._scalar(("input", name), "input", np.dtype(dtype), (name,), varies)
 
-    def inputs(self, name: str, shape: tuple[int, ...], dtype: Any, varies: int = BY_ENVIRONMENT) -> np.ndarray:
-        """An array of inputs.
-
-        Raises:
-          InvalidArgumentError: there is no arithmetic for its type.
-        """
-        check_dtype(dtype)
-        array = np.empty(shape, object)
-        for place, index in enumerate(np.ndindex(shape)):
-            array[index] = self.input(f"{name}_{place}", dtype, varies)
-        return array
-
-    def fixed(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """An array of inputs that all steps and environments share; of a longer one, elements are read where needed.
-
-        Raises:
-          InvalidArgumentError: there is no arithmetic for its type, or it has too many elements.
-        """
-        size = math.prod(shape)
-        if size <= _MOST_HELD:
-            return self.inputs(name, shape, dtype)
-        check_dtype(dtype)
-        if size > _MOST_FIXED:
-            raise InvalidArgumentError(
-                f"envcore_native takes arrays of params of up to {_MOST_FIXED:,} elements, got {size:,}."
-            )
-        array = np.empty(size, object)
-        array[:] = [self.apply("load", dtype, name, place) for place in range(size)]
-        return array.reshape(shape)
-
     def apply(self, op: str, dtype: Any, *args: Any) -> Scalar:
         """The result of an operation; an argument that is no scalar is a static one, part of the source."""
         operands = [x for x in args if isinstance(x, Scalar)]
         identity = tuple(x.number if isinstance(x, Scalar) else x for x in args)
         kinds = tuple(isinstance(x, Scalar) for x in args)
         varies = BY_ENVIRONMENT if op == "load" else max((x.varies for x in operands), default=CONSTANT)
-        return self._scalar((op, np.dtype(dtype), identity, kinds), op, np.dtype(dtype), args, varies)
+        scalar = self._scalar((op, np.dtype(dtype), identity, kinds), op, np.dtype(dtype), args, varies)
+        if any(x.loops for x in operands):
+            scalar.loops = frozenset().union(*(x.loops for x in operands))
+        return scalar
 
     def _scalar(self, identity: Any, op: str, dtype: np.dtype, args: tuple[Any, ...], varies: int) -> Scalar:
         if identity not in self._known:
             self._known[identity] = Scalar(op, dtype, args, len(self._known), varies)
         return self._known[identity]
 
-    def array(self, value: Any, dtype: Any = None) -> np.ndarray:
-        """An array of scalars; of a numpy array the constants."""
-        value = np.asarray(value, dtype)
-        if value.dtype == object:
-            return value
-        result = np.empty(value.shape, object)
-        for index in np.ndindex(value.shape):
-            result[index] = self.constant(value[index], value.dtype)
-        return result
+    # Numbers and int32 scalars that are part of an index.
+
+    def loop(self, size: int) -> Scalar:
+        """The variable of a new loop, from 0 to `size` - 1."""
+        scalar = self.apply("loop", _INT32, len(self._known))
+        scalar.loops = frozenset([scalar])
+        self._ranges[scalar] = (0, size - 1)
+        return scalar
+
+    def range_of(self, index: int | Scalar) -> tuple[int, int]:
+        """The least and greatest value that an index can have."""
+        return (index, index) if isinstance(index, int) else self._ranges.get(index, _ANY)
+
+    def parts_of(self, index: int | Scalar) -> tuple[Scalar | None, int]:
+        """What an index is the sum of, a scalar and a number."""
+        return (None, index) if isinstance(index, int) else self._sums.get(index, (index, 0))
+
+    def add(self, index: int | Scalar, number: int) -> int | Scalar:
+        base, offset = self.parts_of(index)
+        if base is None or number == 0:
+            return offset + number if base is None else index
+        if offset + number == 0:
+            return base
+        result = self.apply("op_add", _INT32, base, self.constant(offset + number, _INT32))
+        self._sums[result] = base, offset + number
+        return self.within(result, *(x + number for x in self.range_of(index)))
+
+    def divide(self, index: int | Scalar, number: int) -> tuple[int | Scalar, int | Scalar]:
+        """The quotient and the remainder of an index that is not negative."""
+        if isinstance(index, int):
+            return divmod(index, number)
+        high = self.range_of(index)[1]
+        if high < number:
+            return 0, index
+        divisor = self.constant(number, _INT32)
+        quotient, rest = (self.apply(f"op_{op}", _INT32, index, divisor) for op in ("quotient", "remainder"))
+        return self.within(quotient, 0, high // number), self.within(rest, 0, number - 1)
+
+    def combine(self, indices: Sequence[int | Scalar], shape: Sequence[int]) -> int | Scalar:
+        """The place of an element of an array of that shape, whose elements are in a row."""
+        place, scalars, stride = 0, [], 1
+        for index, size in zip(reversed(indices), reversed(shape), strict=True):
+            base, offset = self.parts_of(index)
+            place += offset * stride
+            if base is not None and size > 1:
+                scalars.append((base, stride))
+            stride *= size
+        total = None
+        for base, stride_of in reversed(scalars):
+            term = base if stride_of == 1 else self.apply("op_mul", _INT32, base, self.constant(stride_of, _INT32))
+            total = term if total is None else self.apply("op_add", _INT32, total, term)
+        if total is None:
+            return place
+        return self.within(self.add(total, place), 0, stride - 1)
+
+    def clamp(self, index: int | Scalar, most: int) -> int | Scalar:
+        """An index inside 0 to `most`."""
+        if isinstance(index, int):
+            return min(max(index, 0), most)
+        if index.is_constant:
+            return min(max(int(index.args[0]), 0), most)
+        low, high = self.range_of(index)
+        if most == 0 or high <= 0:
+            return 0
+        if low < 0:
+            index = self.apply("op_max", _INT32, index, self.constant(0, _INT32))
+        if high > most:
+            index = self.apply("op_min", _INT32, index, self.constant(most, _INT32))
+        return self.within(index, max(low, 0), min(high, most))
+
+    def within(self, index: int | Scalar, low: int, high: int) -> Any:
+        if isinstance(index, Scalar):
+            before = self.range_of(index)
+            self._ranges[index] = max(low, before[0]), min(high, before[1])
+        return index
+
+    def is_below(self, index: int | Scalar, number: int) -> bool | Scalar:
+        low, high = self.range_of(index)
+        if low >= number or high < number:
+            return high < number
+        return self.apply("op_lt", bool, index, self.constant(number, _INT32))
 
 
 def live(outputs: list[Scalar], known: set[int], ends: Collection[str] = ()) -> list[Scalar]:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import importlib.resources
 from collections.abc import Iterable, Sequence
 
-from envcore_native.body import KEY_WORDS, Body, Leaf, number_text, text, type_name
+import numpy as np
+
+from envcore_native import c
+from envcore_native.arrays import Dense
+from envcore_native.body import KEY_WORDS, Body, Leaf
+from envcore_native.c import text, type_name
 from envcore_native.scalars import BY_ENVIRONMENT, BY_STEP, Scalar, live
 
 
@@ -57,7 +62,10 @@ def table_function(columns: Sequence[Scalar], key: Sequence[Scalar], next_key: S
             f"  for (int t = thread; t < num_steps; t += BLOCK) {{ uint32* const row = rows + (size_t)t * {width};",
             *(f"    const uint32 {text(x)} = row[{i}];" for i, x in words),
             *row.lines,
-            *(f"    row[{place}] = {_packed(x)};" for place, x in enumerate(columns, len(words))),
+            *(
+                f"    row[{place}] = {c.bits(text(x), x.dtype, np.uint32)};"
+                for place, x in enumerate(columns, len(words))
+            ),
             "  }",
             "}",
         ]
@@ -96,12 +104,12 @@ def rollout_function(
     begins = [f"  {line}" for line in layers]
     ends: list[str] = []
     for leaf, end in zip(state, next_state, strict=True):
-        for i, x in enumerate(leaf.values.flat):
-            place = f"[(size_t)n * {leaf.values.size} + {i}]"
+        for i, x in enumerate(leaf.values):
+            place = f"[(size_t)n * {len(leaf.values)} + {i}]"
             begins.append(f"  {type_name(x.dtype)} {text(x)} = {leaf.name}{place};")
             ends.append(f"  KEEP {end.name}{place} = {text(x)};")
-    for leaf in fixed:
-        used = [(i, x) for i, x in enumerate(leaf.values.flat) if x in body.inputs]
+    for leaf in (leaf for leaf in fixed if isinstance(leaf.array, Dense)):
+        used = [(i, x) for i, x in enumerate(leaf.values) if x in body.inputs]
         begins += [f"  const {type_name(x.dtype)} {text(x)} = {leaf.name}[{i}];" for i, x in used]
     width, strides = row_width(columns), [f"int stride{i}" for i in range(len(fixed))]
     pointers = [f"const {x.pointer}" for x in (*state, *fixed)] + [x.pointer for x in (*next_state, *stacked)]
@@ -127,16 +135,8 @@ def rollout_function(
 
 
 def _scalars(leaves: Sequence[Leaf]) -> list[Scalar]:
-    return [x for leaf in leaves for x in leaf.values.flat]
+    return [x for leaf in leaves for x in leaf.values]
 
 
 def _tables(body: Body) -> list[str]:
-    return [
-        f"TABLE {type_name(table.dtype)} {name}[] = {{{', '.join(number_text(x, table.dtype) for x in table.values)}}};"
-        for table, name in body.tables.items()
-    ]
-
-
-def _packed(scalar: Scalar) -> str:
-    """A scalar as a word."""
-    return f"op_bitcast<uint32>({text(scalar)})" if scalar.dtype.itemsize == 4 else f"(uint32)({text(scalar)})"
+    return [c.table(name, table.values, table.dtype) for table, name in body.tables.items()]

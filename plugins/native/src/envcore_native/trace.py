@@ -15,7 +15,8 @@ from envcore.errors import InvalidArgumentError
 from envcore.rollout import Policy, RolloutState, Transition
 from envcore.typing import PyTree
 
-from envcore_native import rules, source
+from envcore_native import source
+from envcore_native.arrays import Array, Dense, each_of, fixed, inputs
 from envcore_native.body import KEY_WORDS, Leaf
 from envcore_native.interpreter import interpret_function
 from envcore_native.keys import is_key
@@ -68,32 +69,32 @@ def lower(
         return end.key, end.state, jax.tree.map(lambda x: x[0], stacked)
 
     graph = Graph()
-    key = graph.inputs("key", (KEY_WORDS,), np.uint32, BY_STEP)
-    states = _leaves("state", state, graph.inputs)
-    fixed = _leaves("fixed", (params, policy_params), graph.fixed)
+    key = inputs(graph, "key", (KEY_WORDS,), np.uint32, BY_STEP)
+    states = leaves(graph, "state", state, inputs)
+    fixed_leaves = leaves(graph, "fixed", (params, policy_params), fixed)
     result, outputs, closed_over = interpret_function(
         graph,
         step,
         (jax.ShapeDtypeStruct(key.shape, np.uint32), state, (params, policy_params)),
-        [key, *(leaf.values for leaf in (*states, *fixed))],
+        [key, *(leaf.array for leaf in (*states, *fixed_leaves))],
         axes=[(AXIS, env.batch_shape[0])] if env.batch_shape else [],
     )
-    fixed += [Leaf(f"closed{i}", values, value.dtype) for i, (value, values) in enumerate(closed_over)]
-    leaves = [
+    fixed_leaves += [Leaf(f"closed{i}", values, value.dtype) for i, (value, values) in enumerate(closed_over)]
+    next_key, *others = [
         Leaf(f"out{i}", x, s.dtype) for i, (x, s) in enumerate(zip(outputs, jax.tree.leaves(result), strict=True))
     ]
-    next_key, next_states, stacked = leaves[0], leaves[1 : 1 + len(states)], leaves[1 + len(states) :]
+    next_states, stacked = others[: len(states)], others[len(states) :]
     stacked = _read_from_units(graph, stacked)
-    wanted = [x for leaf in (*next_states, *stacked) for x in leaf.values.flat]
+    wanted = [x for leaf in (*next_states, *stacked) for x in leaf.values]
     columns = source.shared_columns(wanted)
-    text, num_units = source.rollout_function(columns, *map(_filled, (states, fixed, next_states, stacked)))
+    text, num_units = source.rollout_function(columns, *map(_filled, (states, fixed_leaves, next_states, stacked)))
     if num_units > _MOST_UNITS:
         raise InvalidArgumentError(
             f"envcore_native needs {num_units * 4 * 32} bytes of shared memory for two layers of the policy's network "
             f"that follow each other, and a GPU has {_MOST_UNITS * 4 * 32}."
         )
     return Program(
-        table=source.table_function(columns, list(key.flat), list(next_key.values.flat)),
+        table=source.table_function(columns, list(key.scalars()), next_key.values),
         rollout=text,
         width=source.row_width(columns),
         num_units=num_units,
@@ -122,26 +123,28 @@ def _state_struct(env: Environment) -> PyTree:
     return struct
 
 
-def _leaves(kind: str, tree: PyTree, inputs: Callable[..., np.ndarray]) -> list[Leaf]:
+def leaves(graph: Graph, kind: str, tree: PyTree, inputs: Callable[..., Array]) -> list[Leaf]:
+    """Inputs for the leaves of a tree of types."""
     return [
-        Leaf(f"{kind}{i}", inputs(f"{kind}{i}", x.shape, x.dtype), x.dtype) for i, x in enumerate(jax.tree.leaves(tree))
+        Leaf(f"{kind}{i}", inputs(graph, f"{kind}{i}", x.shape, x.dtype), x.dtype)
+        for i, x in enumerate(jax.tree.leaves(tree))
     ]
 
 
 def _read_from_units(graph: Graph, stacked: list[Leaf]) -> list[Leaf]:
     """What a step stores, where it is the input of a layer, is read from there: registers would spill."""
     places: dict[int, Any] = {}
-    for units in live([x for leaf in stacked for x in leaf.values.flat], set()):
+    for units in live([x for leaf in stacked for x in leaf.values], set()):
         if units.op == "units":
             reads = [graph.apply("unit", units.dtype, units, number) for number in range(len(units.operands))]
             places.update(zip((x.number for x in units.operands), reads, strict=True))
     return [
-        dataclasses.replace(leaf, values=rules.each(lambda x: places.get(x.number, x), leaf.values))
-        if leaf.values.size > _MOST_KEPT
+        dataclasses.replace(leaf, array=Dense(graph, each_of(lambda x: places.get(x.number, x), leaf.array.scalars())))
+        if leaf.array.size > _MOST_KEPT
         else leaf
         for leaf in stacked
     ]
 
 
 def _filled(leaves: list[Leaf]) -> list[Leaf]:
-    return [leaf for leaf in leaves if leaf.values.size]
+    return [leaf for leaf in leaves if leaf.array.size]

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from envcore_native.memory import Memory, memory_of
+from envcore_native.arrays import Memory, constants, fixed, inputs, memory_of
 from envcore_native.scalars import Graph, Table
 
 GRAPH = Graph()
-W = GRAPH.fixed("w", (6, 4), np.dtype("float32"))
+W = fixed(GRAPH, "w", (6, 4), np.dtype("float32")).scalars()
 
 
 @pytest.mark.parametrize(
@@ -24,15 +24,15 @@ def test_elements_in_a_regular_order(array, start, strides):
 
 def test_constants_are_a_table():
     values = np.arange(6, dtype=np.int32).reshape(2, 3)
-    assert memory_of(GRAPH.array(values)) == Memory(Table(values.dtype, tuple(values.flat)), 0, (3, 1))
+    assert memory_of(constants(GRAPH, values).scalars()) == Memory(Table(values.dtype, tuple(values.flat)), 0, (3, 1))
 
 
 @pytest.mark.parametrize(
     "array",
     [
         W[[0, 2, 3]],
-        np.concatenate([W, GRAPH.fixed("v", (6, 4), np.dtype("float32"))]),
-        GRAPH.inputs("x", (3, 3), np.dtype("float32")),
+        np.concatenate([W, fixed(GRAPH, "v", (6, 4), np.dtype("float32")).scalars()]),
+        inputs(GRAPH, "x", (3, 3), np.dtype("float32")).scalars(),
     ],
 )
 def test_elements_elsewhere(array):

@@ -1,0 +1,318 @@
+"""Arrays of a program as functions of an index, so that a loop can compute their elements."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from envcore_native.keys import Key
+from envcore_native.scalars import BY_ENVIRONMENT, Graph, Scalar, Table, check_dtype
+
+Index = tuple["int | Scalar", ...]
+"""For each axis a number or an int32 scalar, from 0 to the axis's length less one."""
+
+_MOST_HELD = 8  # elements of an array of params that a kernel keeps in registers
+
+
+class Array:
+    """An array of scalars, each made when it is asked for.
+
+    Args:
+      graph: where the scalars go.
+      shape: its shape.
+      get: a function of an `Index` to a scalar, or to a `Key`.
+      computes: whether an element has to be computed, not only found elsewhere.
+    """
+
+    def __init__(self, graph: Graph, shape: Sequence[int], get: Callable[[Index], Any], *, computes: bool = True):
+        self.graph, self.shape, self.computes, self._get = graph, tuple(shape), computes, get
+        self._found: dict[Index, Any] = {}
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def at(self, index: Index) -> Any:
+        """The scalar at an index."""
+        if index not in self._found:
+            self._found[index] = self._stored.at(index) if self._is_read_in_a_loop(index) else self._get(index)
+        return self._found[index]
+
+    def scalars(self) -> np.ndarray:
+        """All scalars, in a numpy array."""
+        result = np.empty(self.shape, object)
+        for index in np.ndindex(self.shape):
+            result[index] = self.at(index)
+        return result
+
+    def _is_read_in_a_loop(self, index: Index) -> bool:
+        """Whether a loop reads it at computed places, where its elements should be computed only once."""
+        if not self.computes:
+            return False
+        parts = [self.graph.parts_of(x)[0] for x in index]
+        return any(x is not None and x.op != "loop" and x.loops for x in parts)
+
+    @property
+    def _stored(self) -> Array:
+        """The same array in memory."""
+        if not hasattr(self, "_memory"):
+            self._memory = stored(self)
+        return self._memory
+
+
+class Dense(Array):
+    """An array of scalars that are all made."""
+
+    def __init__(self, graph: Graph, scalars: np.ndarray):
+        super().__init__(graph, scalars.shape, self._pick, computes=False)
+        self._scalars = scalars
+
+    def scalars(self) -> np.ndarray:
+        return self._scalars
+
+    def at(self, index: Index) -> Any:
+        if all(type(x) is int for x in index):
+            return self._scalars[index]
+        return super().at(index)
+
+    def _pick(self, index: Index) -> Any:
+        """The element at a place that is known only at run time: by a table, by selects, or from memory."""
+        graph, axes, spans = self.graph, [], []
+        for axis, each in enumerate(index):
+            low, high = graph.range_of(each)
+            low, high = max(low, 0), min(high, self.shape[axis] - 1)
+            spans.append(slice(low, high + 1))
+            if low < high:
+                axes.append(axis)
+        first = [span.start for span in spans]
+        choices = self._scalars[tuple(spans)].reshape([spans[i].stop - spans[i].start for i in axes])
+        bases = [graph.parts_of(graph.add(index[axis], -first[axis])) for axis in axes]
+        same = choices.flat[0]
+        if all(x is same for x in choices.flat):
+            return same
+        is_constant = getattr(same, "op", "") == "const"
+        memory = memory_of(choices) if choices.size > graph.most_selects[not is_constant] else None
+        if memory is not None:
+            return lookup(graph, same.dtype, memory, bases)
+        if graph.most_unrolled is not None and choices.size > 4 and not isinstance(same, Key):
+            return self._stored.at(index)
+        return _choose(graph, choices, bases)
+
+
+def _choose(graph: Graph, choices: Any, bases: Sequence[tuple[Any, int]]) -> Any:
+    """The element of `choices` at an index of which `Graph.parts_of` says this, by selects."""
+    for axis, (base, offset) in reversed(list(enumerate(bases))):
+        rows = list(np.moveaxis(choices, axis, 0))
+        choices = rows[0]
+        for number, row in enumerate(rows[1:], 1):
+            pick = functools.partial(select, graph, is_equal(graph, base, number - offset))
+            choices = each_of(pick, choices, row)
+    return choices
+
+
+@dataclasses.dataclass(frozen=True)
+class Memory:
+    """Where the elements of an array are: `of[start + sum(index * strides)]`.
+
+    Attributes:
+      of: the name of an array of the program, a table of constants, or a computed array.
+      start: place of the first element.
+      strides: elements from one to the next along each axis.
+    """
+
+    of: str | Table | Buffer
+    start: int
+    strides: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Buffer:
+    """A computed array that the program stores, to read it at places known only at run time."""
+
+    array: Array
+    dtype: np.dtype
+
+
+def memory_of(x: np.ndarray) -> Memory | None:
+    """Where scalars are in memory; None if they are not there, or in no regular order."""
+    scalars = list(x.flat)
+    if not scalars or not isinstance(scalars[0], Scalar):
+        return None
+    if all(scalar.is_constant for scalar in scalars):
+        table = Table(scalars[0].dtype, tuple(scalar.args[0] for scalar in scalars))
+        return Memory(table, 0, _strides(x.shape))
+    if any(scalar.op != "load" or scalar.args[0] != scalars[0].args[0] for scalar in scalars):
+        return None
+    places = np.array([scalar.args[1] for scalar in scalars]).reshape(x.shape)
+    start = places.flat[0].item()
+    seconds = [tuple(int(i == axis) for i in range(x.ndim)) for axis in range(x.ndim)]
+    strides = tuple((places[i].item() - start if n > 1 else 0) for i, n in zip(seconds, x.shape, strict=True))
+    regular = start + np.tensordot(strides, np.indices(x.shape), 1) if x.ndim else start
+    return Memory(scalars[0].args[0], start, strides) if np.array_equal(places, regular) else None
+
+
+def _strides(shape: Sequence[int]) -> tuple[int, ...]:
+    return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+
+
+def lookup(graph: Graph, dtype: Any, memory: Memory, bases: Sequence[tuple[Scalar | None, int]]) -> Scalar:
+    """The scalar at a place of the memory, from what `Graph.parts_of` says of an index for each axis."""
+    place = graph.constant(
+        memory.start + sum(offset * stride for (_, offset), stride in zip(bases, memory.strides, strict=True)), np.int32
+    )
+    for (base, _), stride in zip(bases, memory.strides, strict=True):
+        if base is not None and stride:
+            term = graph.apply("op_mul", np.int32, base, graph.constant(stride, np.int32)) if stride != 1 else base
+            is_zero = place.is_constant and place.args[0] == 0
+            place = term if is_zero else graph.apply("op_add", np.int32, place, term)
+    return graph.apply("lookup", dtype, memory.of, place)
+
+
+def in_memory(graph: Graph, memory: Memory, shape: Sequence[int], dtype: Any) -> Array:
+    """An array whose elements are read from memory."""
+
+    def get(index: Index) -> Scalar:
+        bases = [graph.parts_of(x) for x in index]
+        if isinstance(memory.of, str) and all(base is None for base, _ in bases):
+            place = memory.start + sum(i * stride for (_, i), stride in zip(bases, memory.strides, strict=True))
+            return graph.apply("load", dtype, memory.of, place)
+        return lookup(graph, dtype, memory, bases)
+
+    return Array(graph, shape, get, computes=False)
+
+
+def stored(array: Array) -> Array:
+    """A computed array, stored in memory by a loop of its own."""
+    dtype = array.at((0,) * array.ndim).dtype
+    return in_memory(array.graph, Memory(Buffer(array, dtype), 0, _strides(array.shape)), array.shape, dtype)
+
+
+def inputs(graph: Graph, name: str, shape: Sequence[int], dtype: Any, varies: int = BY_ENVIRONMENT) -> Array:
+    """An array of inputs.
+
+    Raises:
+      InvalidArgumentError: there is no arithmetic for its type.
+    """
+    check_dtype(dtype)
+    array = np.empty(shape, object)
+    for place, index in enumerate(np.ndindex(*shape)):
+        array[index] = graph.input(f"{name}_{place}", dtype, varies)
+    return Dense(graph, array)
+
+
+def fixed(graph: Graph, name: str, shape: Sequence[int], dtype: Any) -> Array:
+    """An array of inputs that all steps and environments share; of a longer one, elements are read where needed.
+
+    Raises:
+      InvalidArgumentError: there is no arithmetic for its type.
+    """
+    if math.prod(shape) <= _MOST_HELD and graph.most_unrolled is None:
+        return inputs(graph, name, shape, dtype)
+    check_dtype(dtype)
+    return in_memory(graph, Memory(name, 0, _strides(shape)), shape, dtype)
+
+
+def constants(graph: Graph, value: np.ndarray) -> Array:
+    """An array of constants."""
+    value = np.asarray(value)
+
+    def get(index: Index) -> Any:
+        if all(type(x) is int for x in index):
+            return graph.constant(value[index], value.dtype)
+        axes = [axis for axis, x in enumerate(index) if type(x) is not int]
+        part = value[tuple(x if type(x) is int else slice(None) for x in index)]
+        bases = [graph.parts_of(index[axis]) for axis in axes]
+        for axis in reversed(range(part.ndim)):  # a table should not say the same many times
+            if (part == part.take([0], axis)).all():
+                part = part.take(0, axis)
+                del bases[axis]
+        if not bases:
+            return graph.constant(part[()], value.dtype)
+        ((base, offset), *others) = bases
+        if not others and value.dtype.kind in "iu" and len(part) > 1:
+            step = int(part[1]) - int(part[0])
+            if np.array_equal(part.astype(np.int64), int(part[0]) + step * np.arange(len(part))):
+                return _line(graph, value.dtype, base, int(part[0]) + step * offset, step)
+        if part.size <= graph.most_selects[0]:
+            return _choose(graph, each_of(lambda x: graph.constant(x, value.dtype), part), bases)
+        table = Table(value.dtype, tuple(part.flat))
+        return lookup(graph, value.dtype, Memory(table, 0, _strides(part.shape)), bases)
+
+    return Array(graph, value.shape, get, computes=False)
+
+
+def _line(graph: Graph, dtype: np.dtype, base: Any, start: int, step: int) -> Scalar:
+    index = base if dtype == np.int32 else graph.apply("op_convert", dtype, dtype, base)
+    if step != 1:
+        index = graph.apply("op_mul", dtype, index, graph.constant(np.int64(step).astype(dtype), dtype))
+    if start == 0:
+        return index
+    if step == 1 and dtype == np.int32:
+        return graph.add(index, start)  # pyright: ignore[reportReturnType]
+    return graph.apply("op_add", dtype, index, graph.constant(np.int64(start).astype(dtype), dtype))
+
+
+# Choices between scalars.
+
+
+def each_of(fun: Callable[..., Any], *arrays: Any) -> Any:
+    return np.frompyfunc(fun, len(arrays), 1)(*arrays)
+
+
+def is_equal(graph: Graph, scalar: Any, number: int) -> Scalar:
+    if scalar.is_constant:
+        return graph.constant(scalar.args[0] == number, bool)
+    return graph.apply("op_eq", bool, scalar, graph.constant(number, scalar.dtype))
+
+
+def both(graph: Graph, *flags: bool | Scalar) -> Scalar:
+    """Whether all of the flags are true."""
+    true = graph.constant(True, bool)
+    result = true
+    for flag in flags:
+        flag = graph.constant(flag, bool) if isinstance(flag, bool) else flag
+        if flag.is_constant and not flag.args[0]:
+            return flag
+        if flag is not true:
+            result = flag if result is true else graph.apply("op_and", bool, result, flag)
+    return result
+
+
+def select(graph: Graph, which: Scalar, no: Any, yes: Any) -> Any:
+    if isinstance(no, Key):
+        return Key(tuple(select(graph, which, *words) for words in zip(no.words, yes.words, strict=True)))
+    if which.is_constant:
+        return yes if which.args[0] else no
+    # A network's layer finds the byte before a conversion, which needs less shared memory.
+    if no.dtype != bool and no is graph.constant(0, no.dtype) and yes is graph.constant(1, no.dtype):
+        return graph.apply("op_convert", no.dtype, no.dtype, which)
+    return no if no is yes else graph.apply("op_select", no.dtype, which, no, yes)
+
+
+# Random keys, which are elements of an array as scalars are.
+
+
+def keys_of(words: Array) -> Array:
+    """An array of keys from words with one axis more."""
+    return Array(words.graph, words.shape[:-1], lambda index: Key(tuple(words.at((*index, i)) for i in (0, 1))))
+
+
+def words_of(keys: Array) -> Array:
+    """What `keys_of` made keys of."""
+
+    def get(index: Index) -> Scalar:
+        key, last = keys.at(index[:-1]), index[-1]
+        if isinstance(last, int):
+            return key.words[last]
+        return select(keys.graph, is_equal(keys.graph, last, 1), *key.words)
+
+    return Array(keys.graph, (*keys.shape, 2), get, computes=False)
