@@ -27,10 +27,19 @@ class Array:
       shape: its shape.
       get: a function of an `Index` to a scalar, or to a `Key`.
       computes: whether an element has to be computed, not only found elsewhere.
+      reshaped: the array of another shape that has the same elements in the same order.
     """
 
-    def __init__(self, graph: Graph, shape: Sequence[int], get: Callable[[Index], Any], *, computes: bool = True):
-        self.graph, self.shape, self.computes, self._get = graph, tuple(shape), computes, get
+    def __init__(
+        self,
+        graph: Graph,
+        shape: Sequence[int],
+        get: Callable[[Index], Any],
+        *,
+        computes: bool = True,
+        reshaped: Array | None = None,
+    ):
+        self.graph, self.shape, self.computes, self._get, self.reshaped = graph, tuple(shape), computes, get, reshaped
         self._found: dict[Index, Any] = {}
 
     @property
@@ -59,7 +68,7 @@ class Array:
         if not self.computes:
             return False
         parts = [self.graph.parts_of(x)[0] for x in index]
-        return any(x is not None and x.op != "loop" and x.loops for x in parts)
+        return any(x is not None and x.loops and x not in self.graph.affine for x in parts)
 
     @property
     def _stored(self) -> Array:
@@ -149,7 +158,7 @@ def memory_of(x: np.ndarray) -> Memory | None:
         return None
     if all(scalar.is_constant for scalar in scalars):
         table = Table(scalars[0].dtype, tuple(scalar.args[0] for scalar in scalars))
-        return Memory(table, 0, _strides(x.shape))
+        return Memory(table, 0, strides_of(x.shape))
     if any(scalar.op != "load" or scalar.args[0] != scalars[0].args[0] for scalar in scalars):
         return None
     places = np.array([scalar.args[1] for scalar in scalars]).reshape(x.shape)
@@ -160,7 +169,7 @@ def memory_of(x: np.ndarray) -> Memory | None:
     return Memory(scalars[0].args[0], start, strides) if np.array_equal(places, regular) else None
 
 
-def _strides(shape: Sequence[int]) -> tuple[int, ...]:
+def strides_of(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
@@ -193,7 +202,7 @@ def in_memory(graph: Graph, memory: Memory, shape: Sequence[int], dtype: Any) ->
 def stored(array: Array) -> Array:
     """A computed array, stored in memory by a loop of its own."""
     dtype = array.at((0,) * array.ndim).dtype
-    return in_memory(array.graph, Memory(Buffer(array, dtype), 0, _strides(array.shape)), array.shape, dtype)
+    return in_memory(array.graph, Memory(Buffer(array, dtype), 0, strides_of(array.shape)), array.shape, dtype)
 
 
 def inputs(graph: Graph, name: str, shape: Sequence[int], dtype: Any, varies: int = BY_ENVIRONMENT) -> Array:
@@ -218,7 +227,7 @@ def fixed(graph: Graph, name: str, shape: Sequence[int], dtype: Any) -> Array:
     if math.prod(shape) <= _MOST_HELD and graph.most_unrolled is None:
         return inputs(graph, name, shape, dtype)
     check_dtype(dtype)
-    return in_memory(graph, Memory(name, 0, _strides(shape)), shape, dtype)
+    return in_memory(graph, Memory(name, 0, strides_of(shape)), shape, dtype)
 
 
 def constants(graph: Graph, value: np.ndarray) -> Array:
@@ -245,7 +254,7 @@ def constants(graph: Graph, value: np.ndarray) -> Array:
         if part.size <= graph.most_selects[0]:
             return _choose(graph, each_of(lambda x: graph.constant(x, value.dtype), part), bases)
         table = Table(value.dtype, tuple(part.flat))
-        return lookup(graph, value.dtype, Memory(table, 0, _strides(part.shape)), bases)
+        return lookup(graph, value.dtype, Memory(table, 0, strides_of(part.shape)), bases)
 
     return Array(graph, value.shape, get, computes=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -29,6 +30,7 @@ _HAS_A_TYPE = {"above", "abs", "before", "below", "div", "level", "max", "min", 
 """Operations for which `arithmetic.h` has a function for each type."""
 
 
+@functools.cache
 def type_name(dtype: Any) -> str:
     return np.dtype(dtype).name
 

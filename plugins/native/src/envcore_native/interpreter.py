@@ -19,7 +19,7 @@ from envcore.typing import PyTree
 from jax.core import Tracer
 from jax.extend import source_info_util
 
-from envcore_native import indexing, products, reductions, rules
+from envcore_native import indexing, known, products, reductions, rules
 from envcore_native.arrays import Array, Dense, constants, fixed, is_equal, keys_of, select, words_of
 from envcore_native.keys import FUNCTIONS, is_key
 from envcore_native.rules import TooManyError, each
@@ -123,9 +123,7 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[Value], place: str) -> l
         return _of_words(graph, equation, inputs)
     has_keys = any(map(is_key, (*avals, *(atom.aval for atom in equation.invars))))
     if inputs and not has_keys and not any(isinstance(x, Array) for x in inputs) and _is_small(graph, avals, inputs):
-        with jax.ensure_compile_time_eval():
-            results = equation.primitive.bind(*inputs, **params)
-        return [np.asarray(x) for x in (results if equation.primitive.multiple_results else [results])]
+        return known.results(equation, inputs)
     if name not in _RULES:
         raise InvalidArgumentError(f"envcore_native has no rule for the primitive {name}{place}.")
     for aval in avals:

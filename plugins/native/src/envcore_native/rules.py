@@ -32,6 +32,11 @@ def each(graph: Graph, aval: Any, fun: Callable[..., Any], *arrays: Array) -> Ar
     if graph.most_unrolled is None and all(isinstance(x, Dense) for x in arrays):
         found = each_of(fun, *(x.scalars() for x in arrays))
         return Dense(graph, filled(found, aval.shape))
+    inner = {None if x.reshaped is None else x.reshaped.shape for x in arrays if x.ndim}
+    if len(inner) == 1 and None not in inner:  # in the order in which a loop can go through it
+        shape = inner.pop()
+        flat = each(graph, _Shaped(shape), fun, *((x.reshaped or x) if x.ndim else x for x in arrays))
+        return reshaped(graph, flat, aval.shape)
     reads = [_reader(x, aval.shape) for x in arrays]
     return Array(graph, aval.shape, lambda index: fun(*[read(index) for read in reads]))
 
@@ -163,12 +168,18 @@ def view(graph: Graph, aval: Any, get: Callable[[Index], Any]) -> Array:
 
 @rule
 def _reshape(graph: Graph, aval: Any, x: Array, **params: Any) -> Array:
-    groups = list(_same_elements(x.shape, aval.shape))
+    return reshaped(graph, x, aval.shape)
+
+
+def reshaped(graph: Graph, x: Array, shape: tuple[int, ...]) -> Array:
+    """The array in another shape."""
+    x = x.reshaped or x
+    groups = list(_same_elements(x.shape, shape))
 
     def get(index: Index) -> Any:
         result: list[int | Scalar] = []
         for of_x, of_result in groups:
-            place = graph.combine(index[of_result], aval.shape[of_result])
+            place = graph.combine(index[of_result], shape[of_result])
             sizes = x.shape[of_x]
             digits: list[int | Scalar] = []
             for size in sizes[:0:-1]:
@@ -177,7 +188,7 @@ def _reshape(graph: Graph, aval: Any, x: Array, **params: Any) -> Array:
             result += [*([place] if sizes else []), *reversed(digits)]
         return x.at(tuple(result))
 
-    return view(graph, aval, get)
+    return Array(graph, shape, get, computes=False, reshaped=x)
 
 
 def _same_elements(old: Sequence[int], new: Sequence[int]) -> Any:

@@ -69,11 +69,15 @@ class Graph:
 
     Attributes:
       rows: the numbers of a batch's rows, while a function of the batch is interpreted.
+      shared: names of arrays that are the same for all environments.
+      affine: loop variables, and sums of several that are different for each of their values.
     """
 
     def __init__(self, most_unrolled: int | None = None, most_selects: tuple[int, int] = (64, 1)) -> None:
         self.most_unrolled, self.most_selects = most_unrolled, most_selects
         self.rows: Sequence[Scalar] = ()
+        self.shared: set[str] = set()
+        self.affine: set[Scalar] = set()
         self._known: dict[Any, Scalar] = {}
         self._ranges: dict[Scalar, tuple[int, int]] = {}
         self._sums: dict[Scalar, tuple[Scalar, int]] = {}
@@ -99,7 +103,9 @@ class Graph:
         operands = [x for x in args if isinstance(x, Scalar)]
         identity = tuple(x.number if isinstance(x, Scalar) else x for x in args)
         kinds = tuple(isinstance(x, Scalar) for x in args)
-        varies = BY_ENVIRONMENT if op == "load" else max((x.varies for x in operands), default=CONSTANT)
+        varies = max((x.varies for x in operands), default=CONSTANT)
+        if op in ("load", "lookup") and not isinstance(args[0], Table):
+            varies = max(varies, BY_STEP) if args[0] in self.shared else BY_ENVIRONMENT
         scalar = self._scalar((op, np.dtype(dtype), identity, kinds), op, np.dtype(dtype), args, varies)
         if any(x.loops for x in operands):
             scalar.loops = frozenset().union(*(x.loops for x in operands))
@@ -116,6 +122,7 @@ class Graph:
         """The variable of a new loop, from 0 to `size` - 1."""
         scalar = self.apply("loop", _INT32, len(self._known))
         scalar.loops = frozenset([scalar])
+        self.affine.add(scalar)
         self._ranges[scalar] = (0, size - 1)
         return scalar
 
@@ -157,12 +164,14 @@ class Graph:
             if base is not None and size > 1:
                 scalars.append((base, stride))
             stride *= size
-        total = None
+        total, are_affine = None, all(base in self.affine for base, _ in scalars)
         for base, stride_of in reversed(scalars):
             term = base if stride_of == 1 else self.apply("op_mul", _INT32, base, self.constant(stride_of, _INT32))
             total = term if total is None else self.apply("op_add", _INT32, total, term)
         if total is None:
             return place
+        if are_affine:
+            self.affine.add(total)
         return self.within(self.add(total, place), 0, stride - 1)
 
     def clamp(self, index: int | Scalar, most: int) -> int | Scalar:

@@ -1,0 +1,123 @@
+"""A C function that computes a function of one environment for every row of a batch."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.resources
+from collections.abc import Callable
+
+import jax
+import numpy as np
+from envcore.typing import PyTree
+
+from envcore_native import c
+from envcore_native.arrays import Memory, in_memory, strides_of
+from envcore_native.body import Leaf
+from envcore_native.interpreter import interpret_function
+from envcore_native.lane import AXIS
+from envcore_native.loops import RowBody
+from envcore_native.scalars import Graph, check_dtype
+
+MOST_UNROLLED = 64
+"""Elements of an array from which on a loop computes them."""
+
+
+def prelude() -> str:
+    """What all generated C needs."""
+    text = importlib.resources.files("envcore_native").joinpath("arithmetic.h").read_text()
+    return f"{text}\n#define TABLE static const\n"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Function:
+    """The source of a C function `name(int32 first, int32 end, void** arrays)` for the rows from `first` to `end` - 1.
+
+    Attributes:
+      source: the function.
+      shared: what it returns for all rows together, as `jax.ShapeDtypeStruct`.
+      rows: what it returns for one row.
+    """
+
+    source: str
+    shared: PyTree
+    rows: PyTree
+
+
+def lower(
+    name: str,
+    fun: Callable[[PyTree, PyTree], tuple[PyTree, PyTree]],
+    shared: PyTree,
+    row: PyTree,
+    num_rows: int | None = None,
+    most_unrolled: int = MOST_UNROLLED,
+) -> Function:
+    """Lowers a function of one row to C.
+
+    The arrays of the C function are the leaves of `shared`, of all rows of `row`, and of what `fun` returns.
+
+    Args:
+      name: of the C function.
+      fun: a function `(shared, row) -> (shared, row)`.
+      shared: types of what all rows have in common, as `jax.ShapeDtypeStruct`.
+      row: types of what a row has of its own.
+      num_rows: the size of the mapped axis of which `fun` may ask for its place; None without one.
+      most_unrolled: elements of an array from which on a loop computes them.
+
+    Raises:
+      InvalidArgumentError: there is no rule for a primitive or a type.
+    """
+    graph = Graph(most_unrolled, most_selects=(2, 1))
+
+    def leaves(kind: str, tree: PyTree) -> list[Leaf]:
+        found = []
+        for number, leaf in enumerate(jax.tree.leaves(tree)):
+            check_dtype(leaf.dtype)
+            pointer = f"{kind}{number}"
+            memory = Memory(pointer, 0, strides_of(leaf.shape))
+            found.append(Leaf(pointer, in_memory(graph, memory, leaf.shape, leaf.dtype), np.dtype(leaf.dtype)))
+        return found
+
+    inputs = leaves("shared", shared)
+    graph.shared.update(leaf.name for leaf in inputs)
+    num_shared = len(inputs)
+    inputs += leaves("row", row)
+    axes = [] if num_rows is None else [(AXIS, num_rows)]
+    result, arrays, closed_over = interpret_function(graph, fun, (shared, row), [leaf.array for leaf in inputs], axes)
+    assert not closed_over, "traced arrays are arguments"
+    structs = jax.tree.leaves(result)
+    outputs = [Leaf(f"out{i}", x, np.dtype(s.dtype)) for i, (x, s) in enumerate(zip(arrays, structs, strict=True))]
+    num_shared_out = len(jax.tree.leaves(result[0]))
+    once, body = RowBody(graph), RowBody(graph)
+    once.tables = body.tables
+    for leaf in outputs[:num_shared_out]:
+        once.store(leaf.name, leaf.array)
+    for leaf in outputs[num_shared_out:]:
+        body.store(leaf.name, leaf.array)
+
+    def pointers(leaves: list[Leaf], start: int, is_row: bool, is_input: bool) -> list[str]:
+        const, indent = "const " if is_input else "", "    " if is_row else "  "
+        lines = []
+        for place, leaf in enumerate(leaves, start):
+            offset = f" + number * (long){leaf.array.size}" if is_row else ""
+            lines.append(f"{indent}{const}{leaf.pointer} = ({const}{c.type_name(leaf.dtype)}*)arrays[{place}]{offset};")
+        return lines
+
+    count = len(inputs)
+    lines = [
+        f"void {name}(int32 first, int32 end, void** arrays) {{",
+        *(f"  {c.table(name, table.values, table.dtype)}" for table, name in body.tables.items()),
+        *pointers(inputs[:num_shared], 0, False, True),
+        *pointers(outputs[:num_shared_out], count, False, False),
+        "  {",
+        *once.shared,
+        *once.lines,
+        "  }",
+        *body.shared,
+        "  for (int32 number = first; number < end; ++number) {",
+        *pointers(inputs[num_shared:], num_shared, True, True),
+        *pointers(outputs[num_shared_out:], count + num_shared_out, True, False),
+        *body.lines,
+        "  }",
+        "}",
+    ]
+    return Function("\n".join(lines), *result)

@@ -1,0 +1,119 @@
+"""Lines of C for one row of a batch: large arrays are computed in loops, and what all rows share is computed before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from envcore_native.arrays import Array, Buffer, Dense
+from envcore_native.body import Body
+from envcore_native.c import name, text, type_name
+from envcore_native.scalars import BY_ENVIRONMENT, Graph, Scalar, Table, live
+
+_MOST_IN_A_ROW = 4  # elements of a last axis without a loop of its own
+
+
+class RowBody(Body):
+    """Lines that compute scalars and store arrays.
+
+    Attributes:
+      lines: for each row.
+      shared: before the loop over rows.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self._graph = graph
+        self.shared: list[str] = []
+        self._buffers: dict[Buffer, str] = {}
+
+    def compute(self, scalars: Iterable[Scalar]) -> None:
+        for scalar in live(list(scalars), self._known, ends=("units",)):
+            if scalar.op == "units":
+                self._store_units(scalar)
+            elif scalar.op == "product":
+                self._multiply(scalar)
+            elif scalar.op not in ("const", "input"):
+                self._declare(scalar, 0)
+
+    def store(self, to: str, array: Array) -> None:
+        """Stores an array, its elements in a row."""
+        array = array.reshaped or array
+        if not array.size:
+            return
+        if isinstance(array, Dense) or array.size <= (self._graph.most_unrolled or 0):
+            for place, scalar in enumerate(array.scalars().flat):
+                self.compute([scalar])
+                self.add(f"{to}[{place}] = {text(scalar)};")
+            return
+        last = array.shape[-1] if array.shape[-1] <= _MOST_IN_A_ROW and array.ndim > 1 else 1
+        sizes = array.shape[:-1] if last > 1 else array.shape
+        index = tuple(self._graph.loop(size) if size > 1 else 0 for size in sizes)
+        ends = [(*index, i) for i in range(last)] if last > 1 else [index]
+        elements = [array.at(end) for end in ends]
+        places = [self._graph.combine(end, array.shape) for end in ends]
+        places = [self._graph.constant(x, np.int32) if isinstance(x, int) else x for x in places]
+        self._loop(
+            [x for x in index if isinstance(x, Scalar)],
+            elements,
+            [(to, *x) for x in zip(places, elements, strict=True)],
+        )
+
+    def _loop(self, variables: list[Scalar], to: str, stores: list[tuple[Scalar, Scalar]]) -> None:
+        needed = live([scalar for pair in stores for scalar in pair], set(self._known))
+        self.compute(x for x in needed if not x.loops)
+        for scalar in needed:
+            if scalar.op == "lookup" and isinstance(scalar.args[0], Buffer):
+                self._pointer(scalar.args[0])  # no other loop may stand inside this one
+        inner: list[list[Scalar]] = [[] for _ in variables]
+        for scalar in needed:
+            if scalar.loops and scalar.op != "loop":
+                inner[max(variables.index(x) for x in scalar.loops)].append(scalar)
+        for depth, (variable, scalars) in enumerate(zip(variables, inner, strict=True)):
+            i, end = name(variable), self._graph.range_of(variable)[1] + 1
+            self.add(f"{'  ' * depth}for (int32 {i} = 0; {i} < {end}; ++{i}) {{")
+            for scalar in scalars:
+                self._declare(scalar, depth + 1)
+        for place, scalar in stores:
+            self.add(f"{'  ' * len(variables)}{to}[{text(place)}] = {text(scalar)};")
+        self.add("}" * len(variables))
+
+    def _declare(self, scalar: Scalar, depth: int) -> None:
+        line = f"const {type_name(scalar.dtype)} {name(scalar)} = {self._expression(scalar)};"
+        if scalar.varies < BY_ENVIRONMENT and not scalar.loops:
+            self.shared.append(f"  {line}")
+        else:
+            self.add("  " * depth + line)
+
+    def _pointer(self, of: Any) -> str:
+        if isinstance(of, str | Table):
+            return super()._pointer(of)
+        if of not in self._buffers:
+            self._buffers[of] = buffer = f"buffer_{len(self._buffers)}"
+            self.add(f"{type_name(of.dtype)} {buffer}[{of.array.size}];")
+            self.store(buffer, of.array)
+        return self._buffers[of]
+
+    def _expression(self, scalar: Scalar) -> str:
+        if scalar.op == "unit":
+            product, number = scalar.args
+            return f"units_{product.number}[{number}]"
+        return super()._expression(scalar)
+
+    def _store_units(self, units: Scalar) -> None:
+        self.compute(units.operands)
+        self.add(f"{type_name(units.dtype)} units_{units.number}[{len(units.operands)}];")
+        for place, scalar in enumerate(units.operands):
+            self.add(f"units_{units.number}[{place}] = {text(scalar)};")
+
+    def _multiply(self, product: Scalar) -> None:
+        memory, count, units = product.args
+        of_output, of_input = memory.strides
+        weights = f"({self._pointer(memory.of)} + {memory.start})"
+        sums = f"units_{product.number}"
+        self.add(f"float32 {sums}[{count}] = {{0}};")
+        self.add(f"for (int32 i = 0; i < {len(units.operands)}; ++i)")
+        self.add(f"  for (int32 o = 0; o < {count}; ++o)")
+        self.add(f"    {sums}[o] += (float32)units_{units.number}[i] * {weights}[i * {of_input} + o * {of_output}];")

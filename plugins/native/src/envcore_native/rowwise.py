@@ -1,0 +1,304 @@
+"""Steps in machine code: C functions over rows of numpy arrays, and a loop in C that resets what has ended."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, spaces
+from envcore.engine import arguments
+from envcore.environment import Environment
+from envcore.errors import InvalidArgumentError
+from envcore.typing import PyTree
+
+from envcore_native import c, compiler, function, turns
+from envcore_native.lane import lane_of
+from envcore_native.turns import Spend, Turn, View, typed_key
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Code:
+    """Compiled functions of an environment.
+
+    Attributes:
+      library: C functions of the rows from `first` to `end` - 1: `play`, which steps, `start`, `start_each`, `restart`.
+      inputs: types of the leaves that they read, shared ones first, as `jax.ShapeDtypeStruct`.
+      num_shared: the number of shared ones.
+      turn: what a step returns for one row.
+      staged: the type in which `play` takes actions: int64 for choices, so that none wraps around unseen.
+    """
+
+    library: ctypes.CDLL
+    inputs: list[Any]
+    num_shared: int
+    turn: Turn
+    staged: np.dtype
+
+
+@functools.lru_cache(maxsize=256)
+def code(env: Environment, autoreset: str, spend: Spend) -> Code:
+    """The compiled functions, made once for equal arguments.
+
+    Raises:
+      InvalidArgumentError: there is no rule for a part of the program.
+      CompilerError: there is no compiler, or it fails.
+    """
+    one, plain = lane_of(env), lane_of(env, lambda env: env)
+    state, space = arguments.state_struct(plain), plain.action_space(arguments.default_params(plain))
+    if any(
+        (*env.batch_shape, *x.shape) != y.shape
+        for x, y in zip(*map(jax.tree.leaves, (state, arguments.state_struct(env))), strict=True)
+    ):
+        raise InvalidArgumentError(f"envcore_native has no rows of {env.name}'s state, which environments share.")
+    key = jax.ShapeDtypeStruct((2,), np.uint32)
+    params = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), arguments.default_params(env))
+    shared = key, jax.ShapeDtypeStruct((2,), np.bool_), params  # is the key new, and has a step drawn from it
+    row = state, jax.eval_shape(lambda: space.sample(jax.random.key(0))), key
+
+    def keys_of(shared: PyTree) -> tuple[jax.Array, jax.Array]:
+        data, (is_new, is_used), _ = shared
+        kept, spent = spend(data)
+        key = typed_key(jnp.where(is_new, data, spent))
+        return jnp.where(is_new, data, kept), jnp.where(is_used, random.reset_key(key), key)
+
+    def step(shared: PyTree, row: PyTree) -> tuple[PyTree, PyTree]:
+        kept, data = spend(shared[0])
+        return kept, turns.step(one, typed_key(data), row[0], row[1], shared[2])
+
+    def restart(shared: PyTree, row: PyTree) -> tuple[PyTree, PyTree]:
+        kept, key = keys_of(shared)
+        return kept, turns.restart(one, key, row[0], shared[2])
+
+    def start(shared: PyTree, row: PyTree) -> tuple[PyTree, PyTree]:
+        kept, key = keys_of(shared)
+        return kept, turns.start(one, key, shared[2])
+
+    def start_each(shared: PyTree, row: PyTree) -> tuple[PyTree, PyTree]:
+        return keys_of(shared)[0], turns.start(plain, typed_key(row[2]), shared[2])
+
+    num_rows = env.batch_shape[0] if env.batch_shape else None
+    # A C function called `step` would be glibc's.
+    functions = [
+        function.lower(f"envcore_{fun.__name__}", fun, shared, row, num_rows)
+        for fun in (step, restart, start, start_each)
+    ]
+    turn: Turn = functions[0].rows
+    bounds = np.ravel(space.nvec) if isinstance(space, spaces.MultiDiscrete) else []
+    bounds = [space.n] if isinstance(space, spaces.Discrete) else bounds
+    inputs = [*jax.tree.leaves(shared), *jax.tree.leaves(row)]
+    loop = _Loop(inputs, len(jax.tree.leaves(shared)), len(jax.tree.leaves(state)), turn)
+    text = "\n".join([function.prelude(), *(each.source for each in functions), loop.source(autoreset, list(bounds))])
+    staged = np.dtype(np.int64) if len(bounds) else np.dtype(inputs[loop.action].dtype)
+    return Code(compiler.load(text), inputs, loop.num_shared, turn, staged)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Loop:
+    """The C function `play`, and the places of the arrays that all functions take."""
+
+    inputs: list[Any]
+    num_shared: int
+    num_state: int
+    turn: Turn
+
+    @property
+    def action(self) -> int:
+        return self.num_shared + self.num_state
+
+    def source(self, autoreset: str, bounds: list[int]) -> str:
+        """`play` returns how many episodes have ended, or -1 for an action outside of the space."""
+        view, num_inputs = self.turn.view, len(self.inputs)
+        state, obs, info = (jax.tree.leaves(part) for part in (view.state, view.obs, view.info))
+        outputs = num_inputs + 1  # after the key
+        ends = outputs + len(state) + len(obs) + len(info)
+        done, staged, last = ends + 3, ends + 4, ends + 5
+        kept = [_copy(last + i, outputs + len(state) + i, x) for i, x in enumerate([*obs, *info])]
+        moved = [_copy(self.num_shared + i, outputs + i, x) for i, x in enumerate(state)]
+        is_over = f"((bool*)arrays[{ends + 1}])[n] | ((bool*)arrays[{ends + 2}])[n]"
+        on_end = {
+            "disabled": [f"ended += done[n] = {is_over};"],
+            "next_step": [
+                "if (done[n]) {",
+                "  envcore_restart(n, n + 1, arrays);",
+                f"  ((float32*)arrays[{ends}])[n] = 0;",
+                f"  done[n] = ((bool*)arrays[{ends + 1}])[n] = ((bool*)arrays[{ends + 2}])[n] = false;",
+                "} else {",
+                f"  ended += done[n] = {is_over};",
+                "}",
+            ],
+            "same_step": [f"if ({is_over}) {{", *kept, *moved, "  ++ended, envcore_restart(n, n + 1, arrays);", "}"],
+        }
+        return "\n".join(
+            [
+                "int32 envcore_play(int32 first, int32 end, void** arrays) {",
+                *_check(self.inputs[self.action], self.action, staged, bounds),
+                "  envcore_step(first, end, arrays);",
+                f"  bool* done = (bool*)arrays[{done}];",
+                "  int32 ended = 0;",
+                "  for (int32 n = first; n < end; ++n) {",
+                *(f"    {line}" for line in on_end[autoreset]),
+                "  }",
+                "  return ended;",
+                "}",
+            ]
+        )
+
+
+def _copy(to: int, source: int, leaf: Any) -> str:
+    size = math.prod(leaf.shape) * leaf.dtype.itemsize
+    return f"  __builtin_memcpy((char*)arrays[{to}] + n * {size}l, (char*)arrays[{source}] + n * {size}l, {size});"
+
+
+def _check(action: Any, place: int, staged: int, bounds: list[int]) -> list[str]:
+    """Checks choices and converts them, or that floats are finite, which is for an action of one array."""
+    dtype, size = c.type_name(action.dtype), math.prod(action.shape)
+    if bounds:
+        return [
+            f"  const long long* const choices = (const long long*)arrays[{staged}];",
+            f"  static const long long bounds[] = {{{', '.join(map(str, bounds))}}};",
+            "  for (int32 n = first; n < end; ++n)",
+            f"    for (int32 i = 0; i < {size}; ++i) {{",
+            f"      if ((unsigned long long)choices[n * {size}l + i] >= bounds[i]) return -1;",
+            f"      (({dtype}*)arrays[{place}])[n * {size}l + i] = choices[n * {size}l + i];",
+            "    }",
+        ]
+    if action.dtype.kind != "f":
+        return []
+    return [
+        f"  for (long i = first * {size}l; i < end * {size}l; ++i)",
+        f"    if (!op_is_finite((({dtype}*)arrays[{place}])[i])) return -1;",
+    ]
+
+
+def copier(tree: PyTree) -> Callable[[], PyTree]:
+    """A function that copies the arrays of a tree, which `jax.tree.map` would do in ten times the time."""
+    if isinstance(tree, np.ndarray):
+        return tree.copy
+    leaves, structure = jax.tree.flatten(tree)
+    return (lambda: structure.unflatten([leaf.copy() for leaf in leaves])) if leaves else dict
+
+
+class Rows:
+    """The arrays of a batch, or of one environment, and the functions that step them.
+
+    Attributes:
+      view: the state, observation and info of the latest step or reset, arrays that the next one overwrites.
+      reward, terminated, truncated: those of the latest step.
+      last: the observation and info of episodes that ended with the latest step, with "same_step".
+      action: where `play` takes actions from, a list of the leaves.
+    """
+
+    def __init__(self, env: Environment, autoreset: str, spend: Spend, params: PyTree):
+        self._code = made = code(env, autoreset, spend)
+        self.num_rows = math.prod(env.batch_shape)
+        num_shared, turn = made.num_shared, made.turn
+
+        def arrays(tree: PyTree) -> PyTree:
+            return jax.tree.map(lambda x: np.zeros((*env.batch_shape, *x.shape), x.dtype), tree)
+
+        self._keys = [np.zeros(2, np.uint32) for _ in range(2)]
+        self._flags = np.zeros(2, np.bool_)
+        self._params = [np.array(x) for x in jax.tree.leaves(params)]
+        self._states = [arrays(turn.view.state) for _ in range(2)]
+        num_state = len(jax.tree.leaves(turn.view.state))
+        row = made.inputs[num_shared + num_state :]
+        self.action, self._own_keys = arrays(row[:-1]), arrays(row[-1])
+        used = list(self.action)
+        if made.staged != row[0].dtype:
+            self.action = [np.zeros(self.action[0].shape, made.staged)]
+        self._obs, self._info, self.last = arrays(turn.view.obs), arrays(turn.view.info), None
+        self.reward, self.terminated, self.truncated = arrays((turn.reward, turn.terminated, turn.truncated))
+        self.done = np.zeros(env.batch_shape, np.bool_)
+        if autoreset == "same_step":
+            self.last = arrays((turn.view.obs, turn.view.info))
+        self._is_same_step, self._now, tables = autoreset == "same_step", 0, []
+        for before, after in ((0, 1), (1, 0)):
+            leaves = [self._keys[before], self._flags, *self._params, *jax.tree.leaves(self._states[before]), *used]
+            leaves += [
+                self._own_keys,
+                self._keys[after],
+                *jax.tree.leaves((self._states[after], self._obs, self._info)),
+            ]
+            leaves += [self.reward, self.terminated, self.truncated, self.done, self.action[0]]
+            leaves += jax.tree.leaves(self.last)
+            tables.append((ctypes.c_void_p * len(leaves))(*(x.ctypes.data for x in leaves)))
+        self._tables, self._alive = tables, used
+        self._play = made.library.envcore_play
+        self.copy_obs, self.copy_info = copier(self._obs), copier(self._info)
+        self.copy_last = None if self.last is None else copier(self.last)
+        self._staged = self.action[0]
+        is_choice = made.staged != row[0].dtype or row[0].dtype == np.int64
+        self._has_one_choice = is_choice and not self._staged.shape
+        is_alone = len(self.action) == 1
+        self._takes = [np.dtype(x) for x in ("i8", "i4", "u4", "u1", "i2", "u2", "i1")] if is_choice else [made.staged]
+        self._takes = self._takes if is_alone else []
+
+    @property
+    def view(self) -> View:
+        return View(self._states[self._now], self._obs, self._info)
+
+    @property
+    def key(self) -> np.ndarray:
+        """The key's data from which the next step's is made, uint32 (2,)."""
+        return self._keys[self._now]
+
+    def play(self) -> int:
+        """Steps; returns how many episodes have ended, or -1 where nothing was done because an action is invalid."""
+        now = self._now
+        ended = self._play(0, self.num_rows, self._tables[now])
+        if ended >= 0:
+            self._now = 1 - now
+        return ended
+
+    def take(self, action: Any) -> bool:
+        """Takes actions that `play` can check; False for others, such as those of another shape."""
+        staged = self._staged
+        if type(action) is np.ndarray and action.shape == staged.shape and action.dtype in self._takes:
+            np.copyto(staged, action)
+            return True
+        if type(action) is int and self._has_one_choice and -(2**63) <= action < 2**63:
+            staged[()] = action
+            return True
+        return False
+
+    def take_checked(self, action: PyTree) -> None:
+        """Takes actions with the types of the space."""
+        for staged, leaf in zip(self.action, jax.tree.leaves(action), strict=True):
+            staged[...] = leaf
+
+    def set_params(self, params: PyTree) -> None:
+        for array, leaf in zip(self._params, jax.tree.leaves(params), strict=True):
+            array[...] = leaf
+
+    def start(self, data: np.ndarray | None, mask: np.ndarray | None, keys: np.ndarray | None) -> None:
+        """Resets rows from nothing, by a new key's data or the next one, or by a key for each row."""
+        if keys is not None:
+            self._own_keys[...] = keys
+        self._reset(
+            self._code.library.envcore_start if keys is None else self._code.library.envcore_start_each, data, mask
+        )
+
+    def restart(self, data: np.ndarray | None, mask: np.ndarray | None) -> None:
+        """Resets rows as an auto-reset does."""
+        self._reset(self._code.library.envcore_restart, data, mask)
+
+    def _reset(self, reset: Any, data: np.ndarray | None, mask: np.ndarray | None) -> None:
+        now, other = self._now, 1 - self._now
+        for ours, theirs in zip(*map(jax.tree.leaves, (self._states[other], self._states[now])), strict=True):
+            np.copyto(ours, theirs)
+        self._keys[other][...] = self._keys[now] if data is None else data
+        self._flags[:] = data is not None, False
+        if mask is None:
+            reset(0, self.num_rows, self._tables[other])
+        else:
+            for row in np.flatnonzero(mask).tolist():
+                reset(row, row + 1, self._tables[other])
+        self._flags[:] = False, self._is_same_step
+        self.done[... if mask is None else mask] = False

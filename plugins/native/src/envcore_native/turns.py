@@ -1,0 +1,87 @@
+"""What steps and resets lead to, for one environment or for a batch: the functions that Python programs call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random
+from envcore.engine import arguments
+from envcore.engine.stepping import own_info
+from envcore.environment import Environment
+from envcore.typing import PyTree
+
+Spend = Callable[[jax.Array], tuple[jax.Array, jax.Array]]
+"""Makes of a key's data, uint32 (2,), the data to keep and the data to draw with."""
+
+MASK = "action_mask"
+
+
+class View(NamedTuple):
+    """What a program sees of a state; `info` has the environment's own entries and its action mask."""
+
+    state: PyTree
+    obs: PyTree
+    info: dict[str, PyTree]
+
+
+class Turn(NamedTuple):
+    """What a step leads to."""
+
+    view: View
+    reward: Any
+    terminated: Any
+    truncated: Any
+
+
+def count_up(data: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Counts up as `random.spawn` does: a `split` would hash twice."""
+    data = data + np.array([0, 1], np.uint32)
+    return data, data
+
+
+def split(data: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """`key, subkey = jax.random.split(key)`."""
+    keys = jax.random.key_data(random.split(typed_key(data)))
+    return keys[0], keys[1]
+
+
+def typed_key(data: Any) -> jax.Array:
+    """The threefry key with this data, uint32 (2,); a batch of keys for data of shape (n, 2)."""
+    return jax.random.wrap_key_data(data, impl="threefry2x32")
+
+
+def step(env: Environment, key: jax.Array, state: PyTree, action: PyTree, params: PyTree) -> Turn:
+    """A step without auto-reset."""
+    obs, state, reward, terminated, info = env.step_env(key, state, action, params)
+    return Turn(View(state, obs, own_info(info)), reward, terminated, info["truncated"])
+
+
+def start(env: Environment, key: jax.Array, params: PyTree) -> View:
+    """A reset from nothing."""
+    return _first(env, arguments.init_state(env, env.draw_start(key, params), params), params)
+
+
+def restart(env: Environment, key: jax.Array, state: PyTree, params: PyTree) -> View:
+    """A reset that keeps what survives an auto-reset."""
+    return _first(env, env.restart(key, jnp.ones(env.batch_shape, bool), state, params), params)
+
+
+def _first(env: Environment, state: PyTree, params: PyTree) -> View:
+    """With zeros for what only a step can tell."""
+    struct = jax.eval_shape(lambda: step(env, jax.random.key(0), state, _any_action(env, params), params)).view.info
+    info = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), struct)
+    return View(state, env.observe(state, params), info | legal(env, state, params))
+
+
+def legal(env: Environment, state: PyTree, params: PyTree) -> dict[str, PyTree]:
+    """The entry of `info` that says which actions are legal in a state; none if all always are."""
+    mask = env.action_mask(state, params)
+    return {} if mask is None else {MASK: mask}
+
+
+def _any_action(env: Environment, params: PyTree) -> PyTree:
+    return env.action_space(params).sample(jax.random.key(0))
