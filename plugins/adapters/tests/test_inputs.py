@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from envcore.errors import InvalidArgumentError, InvalidParamsError, UnknownEnvironmentError
 from envcore.wrappers import Batched
-from envcore_adapters.inputs import action_error, chosen, on_device, optional_seed, single, typed_key
+from envcore_adapters.inputs import chosen, on_device, optional_seed, single
 
 
 def test_an_id_with_params_and_options():
@@ -55,14 +55,3 @@ def test_optional_seeds_have_any_number_of_bits():
     for seed in (-1, np.int64(-1), 1.5, "a", True, [1]):
         with pytest.raises(InvalidArgumentError, match=r"^seed must be a non-negative integer or None, got .*\.$"):
             optional_seed(seed)
-
-
-def test_keys():
-    words = np.array([[0, 7], [1, 2]], np.uint32)
-    assert (typed_key(words[0]) == jax.random.key(7, impl="threefry2x32")).all()
-    assert typed_key(words).shape == (2,)
-
-
-def test_the_error_about_an_action():
-    error = action_error("CartPole", envcore.spaces.Discrete(2), "got 3")
-    assert str(error) == "an action of CartPole must be in Discrete(2): got 3."

@@ -18,7 +18,7 @@ from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.wrappers import FlattenObservation, RescaleAction
 
 from envcore_adapters import needs
-from envcore_adapters.inputs import action_error, on_device, single
+from envcore_adapters.inputs import on_device, single
 
 with needs("brax"):
     from brax.envs.base import Env, State
@@ -134,5 +134,5 @@ class BraxEnv(Env):
             )
         problem = space.mismatch(action) or space.value_problem(action)
         if problem is not None:
-            raise action_error(self.env.name, space, problem)
+            raise InvalidActionError(f"an action of {self.env.name} must be in {space!r}: {problem}.")
         return action

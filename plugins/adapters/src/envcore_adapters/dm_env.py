@@ -10,14 +10,12 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from envcore import Environment, forks, random, spaces
-from envcore.engine import arguments
+from envcore import Environment, spaces
+from envcore_native import Stepper, split
 
 from envcore_adapters import needs
-from envcore_adapters.inputs import on_device, optional_seed, single, typed_key
+from envcore_adapters.inputs import optional_seed, single, without_tensors
 
 with needs("dm_env"):
     import dm_env
@@ -49,21 +47,18 @@ class DmEnv(dm_env.Environment):
 
     def __init__(self, env: str | Environment, params: Any = None, seed: int | None = None, **options: Any):
         self.env, params = single(env, params, options, "dm_env has one at a time")
-        self.params = on_device(params)
-        words = np.random.SeedSequence(optional_seed(seed)).generate_state(2)
-        self._key = typed_key(jnp.asarray(words))
-        self._state: Any = None
-        self._resets_next = True
+        self.params = params
+        self._words = np.random.SeedSequence(optional_seed(seed)).generate_state(2)
+        self._has_begun, self._resets_next = False, True
 
     def reset(self) -> dm_env.TimeStep:
         """Begins an episode; after the first one, what survives an auto-reset in envcore is kept."""
-        forks.check()
-        if self._state is None:
-            self._key, self._state, obs = _start(self.env, self._key, self.params)
+        if self._has_begun:
+            obs, _ = self._stepper.restart()
         else:
-            self._key, self._state, obs = _restart(self.env, self._key, self._state, self.params)
-        self._resets_next = False
-        return dm_env.restart(_copied(obs))
+            obs, _ = self._stepper.start(self._words, spends=True)
+        self._has_begun, self._resets_next = True, False
+        return dm_env.restart(obs)
 
     def step(self, action: Any) -> dm_env.TimeStep:
         """Takes one step, or begins an episode if there is none or its last step has been taken.
@@ -74,15 +69,15 @@ class DmEnv(dm_env.Environment):
         """
         if self._resets_next:
             return self.reset()
-        forks.check()
-        key, state, *result = _step(self.env, self._key, self._state, _checked(self.env, action), self.params)
-        self._key, self._state = key, state
-        obs, reward, terminated, truncated = jax.device_get(result)
-        self._resets_next = bool(terminated | truncated)
-        obs = _copied(obs)
+        obs, reward, terminated, truncated, *_ = self._stepper.step(without_tensors(action))
+        self._resets_next = terminated or truncated
         if terminated:
-            return dm_env.termination(float(reward), obs)
-        return dm_env.truncation(float(reward), obs) if truncated else dm_env.transition(float(reward), obs)
+            return dm_env.termination(reward, obs)
+        return dm_env.truncation(reward, obs) if truncated else dm_env.transition(reward, obs)
+
+    @functools.cached_property
+    def _stepper(self) -> Stepper:
+        return Stepper(self.env, None, self.params, autoreset="disabled", spend=split)
 
     def observation_spec(self) -> Any:
         """The spec of observations, of the structure that they have."""
@@ -114,33 +109,3 @@ def to_spec(space: spaces.Space, name: str) -> Any:
             return {key: to_spec(part, f"{name}.{key}") for key, part in space.spaces.items()}
         case _:
             raise TypeError(f"only envcore's own spaces have a counterpart in dm_env, got {space!r}")
-
-
-def _checked(env: Environment, action: Any) -> Any:
-    return arguments.checked_action(env, jax.tree.map(np.asarray, action), arguments.default_params(env))
-
-
-def _copied(tree: Any) -> Any:
-    """Numpy arrays that can be written to."""
-    return jax.tree.map(np.array, tree)
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _start(env: Environment, key: jax.Array, params: Any) -> tuple[jax.Array, Any, Any]:
-    key, key_reset = random.split(key)
-    obs, state = env.reset(key_reset, params)
-    return key, state, obs
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _restart(env: Environment, key: jax.Array, state: Any, params: Any) -> tuple[jax.Array, Any, Any]:
-    key, key_reset = random.split(key)
-    state = env.restart(key_reset, jnp.array(True), state, params)
-    return key, state, env.observe(state, params)
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _step(env: Environment, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
-    key, key_step = random.split(key)
-    obs, state, reward, terminated, info = env.step_env(key_step, state, action, params)
-    return key, state, obs, reward, terminated, info["truncated"]

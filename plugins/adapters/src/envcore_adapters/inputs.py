@@ -1,4 +1,4 @@
-"""What users pass to every adapter: an environment, seeds and actions; and random keys made of numpy's numbers."""
+"""What users pass to every adapter: an environment, seeds and actions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import jax
-from envcore import Environment, forks, random, registry, spaces
+import numpy as np
+from envcore import Environment, forks, random, registry
 from envcore.engine import arguments
-from envcore.errors import InvalidActionError, InvalidArgumentError
+from envcore.errors import InvalidArgumentError
 
 
 def chosen(env: str | Environment, params: Any, options: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -76,11 +77,15 @@ def optional_seed(seed: Any) -> int | None:
     return None if seed is None else int(seed)
 
 
-def typed_key(data: Any) -> jax.Array:
-    """The threefry key with this data, uint32 (2,); a batch of keys for data of shape (n, 2)."""
-    return jax.random.wrap_key_data(data, impl="threefry2x32")
+def without_tensors(tree: Any) -> Any:
+    """The tree with PyTorch's tensors as numpy arrays, or JAX arrays on a GPU, that share their memory."""
+    if isinstance(tree, np.ndarray | int):  # usually; the walk over a tree takes 4 us
+        return tree
+    return jax.tree.map(_from_torch, tree)
 
 
-def action_error(name: str, space: spaces.Space, problem: str) -> InvalidActionError:
-    """The error about an action of the environment with this name."""
-    return InvalidActionError(f"an action of {name} must be in {space!r}: {problem}.")
+def _from_torch(value: Any) -> Any:
+    if type(value).__module__.partition(".")[0] != "torch":
+        return value
+    value = value.detach()
+    return value.numpy() if value.device.type == "cpu" else jax.dlpack.from_dlpack(value)

@@ -13,11 +13,11 @@ import jax
 import numpy as np
 from envcore import Environment
 from envcore.engine import arguments
+from envcore_native import MASK
 from gymnasium.vector import AutoresetMode
 
 from envcore_adapters import needs
 from envcore_adapters.gymnasium.conventions import RENDER_HEIGHT
-from envcore_adapters.gymnasium.program import ACTION_MASK
 from envcore_adapters.gymnasium.spaces import mask_entries
 from envcore_adapters.gymnasium.vector_env import GymnasiumVectorEnv
 
@@ -31,7 +31,7 @@ _SHARED = ("env", "params", "render_mode")
 
 
 class SB3VecEnv(VecEnv):
-    """A batch of environments of envcore as a `VecEnv` of Stable-Baselines3: one call of a compiled program a step.
+    """A batch of environments of envcore as a `VecEnv` of Stable-Baselines3: one call of machine code a step.
 
     Observations are numpy arrays (num_envs, ...), or a dict of them, rewards float32 (num_envs,), and dones
     bool (num_envs,). The last step of an episode returns the first observation of the next one. `infos` has a dict for
@@ -94,7 +94,7 @@ class SB3VecEnv(VecEnv):
         obs, infos = self.vector_env.reset(seed=self._seeds if is_seeded else None)
         self._reset_seeds()
         self._reset_options()
-        self._masks = infos.get(ACTION_MASK)
+        self._masks = infos.get(MASK)
         self.reset_infos = [_entries_of(index, infos, _names(infos)) for index in range(self.num_envs)]
         return obs
 
@@ -113,7 +113,7 @@ class SB3VecEnv(VecEnv):
         """
         obs, rewards, terminated, truncated, batched = self.vector_env.step(self._actions)
         final_obs, final_infos = batched.pop("final_obs", None), batched.pop("final_info", {})
-        self._masks = batched.get(ACTION_MASK)
+        self._masks = batched.get(MASK)
         infos: list[dict[str, Any]] = [{"TimeLimit.truncated": is_cut} for is_cut in (truncated & ~terminated).tolist()]
         names = _names(batched)
         if names:
@@ -122,7 +122,7 @@ class SB3VecEnv(VecEnv):
         dones, names = terminated | truncated, _names(final_infos)
         for index in np.flatnonzero(dones).tolist():
             info = infos[index]
-            self.reset_infos[index] = {ACTION_MASK: info[ACTION_MASK]} if ACTION_MASK in info else {}
+            self.reset_infos[index] = {MASK: info[MASK]} if MASK in info else {}
             info |= _entries_of(index, final_infos, names)
             info["terminal_observation"] = final_obs[index]
         return obs, rewards, dones, infos

@@ -14,5 +14,10 @@ if TYPE_CHECKING:
     from envcore_native.rollout import run_rollout as run_rollout
     from envcore_native.stepper import Step as Step
     from envcore_native.stepper import Stepper as Stepper
+    from envcore_native.turns import MASK as MASK
+    from envcore_native.turns import split as split
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {"rollout": ["run_rollout"], "stepper": ["Step", "Stepper"]})
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {"rollout": ["run_rollout"], "stepper": ["Step", "Stepper"], "turns": ["MASK", "split"]},
+)

@@ -53,8 +53,7 @@ FN int32 bits_in(uint32 a) {
   FN T op_max_##T(T a, T b) { return a > b ? a : b; } \
   FN T op_min_##T(T a, T b) { return a < b ? a : b; } \
   FN T op_div_##T(T a, T b) { \
-    if (b == 0) return (T)-1; \
-    return IS_SIGNED && b == (T)-1 ? (T)(0u - (uint32)a) : (T)(a / b); \
+    return b == 0 ? (T)-1 : IS_SIGNED && b == (T)-1 ? (T)(0u - (uint32)a) : (T)(a / b); \
   } \
   FN T op_rem_##T(T a, T b) { return b == 0 ? a : IS_SIGNED && b == (T)-1 ? (T)0 : (T)(a % b); } \
   FN bool op_is_wide_##T(T by) { return (uint32)by >= 8 * sizeof(T); } \
@@ -70,11 +69,10 @@ FN int32 bits_in(uint32 a) {
   FN T op_sign_##T(T a) { return (T)((a > 0) - (IS_SIGNED && a < (T)1 && a != 0)); } \
   FN T op_population_count_##T(T a) { return (T)bits_in((uint32)a & 0xffffffffu >> (32 - 8 * sizeof(T))); } \
   FN T op_truncate_##T(float32 a) { \
-    const float32 end = IS_SIGNED ? 0x1p-1f * LIMIT(T) : LIMIT(T); \
-    if (a != a) return (T)0; \
-    if (a >= end) return (T)(IS_SIGNED ? (1u << (8 * sizeof(T) - 1)) - 1 : 0xffffffffu); \
-    if (a < (IS_SIGNED ? -end : 0.0f)) return IS_SIGNED ? (T)(1u << (8 * sizeof(T) - 1)) : (T)0; \
-    return (T)a; \
+    const float32 end = IS_SIGNED ? 0x1p-1f * LIMIT(T) : LIMIT(T), start = IS_SIGNED ? -end : 0.0f; \
+    const T least = IS_SIGNED ? (T)(1u << (8 * sizeof(T) - 1)) : (T)0, most = (T)~least; \
+    const T inside = (T)(a >= start && a < end ? a : 0.0f); /* NaN becomes 0 */ \
+    return a >= end ? most : a < start ? least : inside; \
   }
 #define LIMIT(T) (sizeof(T) == 4 ? 0x1p32f : sizeof(T) == 2 ? 0x1p16f : 0x1p8f)
 OF_INTEGERS(int8, true)

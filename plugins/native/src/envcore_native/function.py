@@ -94,28 +94,37 @@ def lower(
     for leaf in outputs[num_shared_out:]:
         body.store(leaf.name, leaf.array)
 
-    def pointers(leaves: list[Leaf], start: int, is_row: bool, is_input: bool) -> list[str]:
-        const, indent = "const " if is_input else "", "    " if is_row else "  "
+    def arguments(leaves: list[Leaf], start: int, const: str = "") -> list[str]:
+        """Declarations of the arrays."""
         lines = []
         for place, leaf in enumerate(leaves, start):
-            offset = f" + number * (long){leaf.array.size}" if is_row else ""
-            lines.append(f"{indent}{const}{leaf.pointer} = ({const}{c.type_name(leaf.dtype)}*)arrays[{place}]{offset};")
+            kind = f"{const}{c.type_name(leaf.dtype)}*"
+            lines.append(f"  {kind} __restrict__ const all_{leaf.name} = ({kind})arrays[{place}];")
         return lines
 
-    count = len(inputs)
+    def rows(leaves: list[Leaf], const: str = "", offset: str = "") -> list[str]:
+        return [
+            f"    {const}{c.type_name(leaf.dtype)}* const {leaf.name} = all_{leaf.name}"
+            + (f" + number * {leaf.array.size}l;" if offset else ";")
+            for leaf in leaves
+        ]
+
+    own, made = inputs[num_shared:], outputs[num_shared_out:]
     lines = [
         f"void {name}(int32 first, int32 end, void** arrays) {{",
         *(f"  {c.table(name, table.values, table.dtype)}" for table, name in body.tables.items()),
-        *pointers(inputs[:num_shared], 0, False, True),
-        *pointers(outputs[:num_shared_out], count, False, False),
+        *arguments(inputs, 0, "const "),
+        *arguments(outputs, len(inputs)),
+        *rows(inputs[:num_shared], "const "),
+        *rows(outputs[:num_shared_out]),
         "  {",
         *once.shared,
         *once.lines,
         "  }",
         *body.shared,
         "  for (int32 number = first; number < end; ++number) {",
-        *pointers(inputs[num_shared:], num_shared, True, True),
-        *pointers(outputs[num_shared_out:], count + num_shared_out, True, False),
+        *rows(own, "const ", "number"),
+        *rows(made, "", "number"),
         *body.lines,
         "  }",
         "}",

@@ -52,14 +52,11 @@ class RowBody(Body):
         sizes = array.shape[:-1] if last > 1 else array.shape
         index = tuple(self._graph.loop(size) if size > 1 else 0 for size in sizes)
         ends = [(*index, i) for i in range(last)] if last > 1 else [index]
-        elements = [array.at(end) for end in ends]
-        places = [self._graph.combine(end, array.shape) for end in ends]
-        places = [self._graph.constant(x, np.int32) if isinstance(x, int) else x for x in places]
-        self._loop(
-            [x for x in index if isinstance(x, Scalar)],
-            elements,
-            [(to, *x) for x in zip(places, elements, strict=True)],
-        )
+        stores = []
+        for end in ends:
+            place = self._graph.combine(end, array.shape)
+            stores.append((self._graph.constant(place, np.int32) if isinstance(place, int) else place, array.at(end)))
+        self._loop([x for x in index if isinstance(x, Scalar)], to, stores)
 
     def _loop(self, variables: list[Scalar], to: str, stores: list[tuple[Scalar, Scalar]]) -> None:
         needed = live([scalar for pair in stores for scalar in pair], set(self._known))

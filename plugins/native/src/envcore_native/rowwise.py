@@ -59,14 +59,14 @@ def code(env: Environment, autoreset: str, spend: Spend) -> Code:
         raise InvalidArgumentError(f"envcore_native has no rows of {env.name}'s state, which environments share.")
     key = jax.ShapeDtypeStruct((2,), np.uint32)
     params = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), arguments.default_params(env))
-    shared = key, jax.ShapeDtypeStruct((2,), np.bool_), params  # is the key new, and has a step drawn from it
+    shared = key, jax.ShapeDtypeStruct((2,), np.bool_), params  # is the key spent, and has a step drawn from it
     row = state, jax.eval_shape(lambda: space.sample(jax.random.key(0))), key
 
     def keys_of(shared: PyTree) -> tuple[jax.Array, jax.Array]:
-        data, (is_new, is_used), _ = shared
+        data, (spends, is_used), _ = shared
         kept, spent = spend(data)
-        key = typed_key(jnp.where(is_new, data, spent))
-        return jnp.where(is_new, data, kept), jnp.where(is_used, random.reset_key(key), key)
+        key = typed_key(jnp.where(spends, spent, data))
+        return jnp.where(spends, kept, data), jnp.where(is_used, random.reset_key(key), key)
 
     def step(shared: PyTree, row: PyTree) -> tuple[PyTree, PyTree]:
         kept, data = spend(shared[0])
@@ -186,59 +186,46 @@ def copier(tree: PyTree) -> Callable[[], PyTree]:
 
 
 class Rows:
-    """The arrays of a batch, or of one environment, and the functions that step them.
+    """The arrays of a batch, or of one environment, and the machine code that steps them.
 
     Attributes:
       view: the state, observation and info of the latest step or reset, arrays that the next one overwrites.
-      reward, terminated, truncated: those of the latest step.
-      last: the observation and info of episodes that ended with the latest step, with "same_step".
-      action: where `play` takes actions from, a list of the leaves.
+      done: whose episode has ended and was not reset, bool.
     """
 
     def __init__(self, env: Environment, autoreset: str, spend: Spend, params: PyTree):
         self._code = made = code(env, autoreset, spend)
-        self.num_rows = math.prod(env.batch_shape)
-        num_shared, turn = made.num_shared, made.turn
+        self._num_rows, turn, one = math.prod(env.batch_shape), made.turn, not env.batch_shape
 
         def arrays(tree: PyTree) -> PyTree:
             return jax.tree.map(lambda x: np.zeros((*env.batch_shape, *x.shape), x.dtype), tree)
 
-        self._keys = [np.zeros(2, np.uint32) for _ in range(2)]
-        self._flags = np.zeros(2, np.bool_)
+        self._keys, self._flags = [np.zeros(2, np.uint32) for _ in range(2)], np.zeros(2, np.bool_)
         self._params = [np.array(x) for x in jax.tree.leaves(params)]
         self._states = [arrays(turn.view.state) for _ in range(2)]
-        num_state = len(jax.tree.leaves(turn.view.state))
-        row = made.inputs[num_shared + num_state :]
-        self.action, self._own_keys = arrays(row[:-1]), arrays(row[-1])
-        used = list(self.action)
-        if made.staged != row[0].dtype:
-            self.action = [np.zeros(self.action[0].shape, made.staged)]
-        self._obs, self._info, self.last = arrays(turn.view.obs), arrays(turn.view.info), None
-        self.reward, self.terminated, self.truncated = arrays((turn.reward, turn.terminated, turn.truncated))
+        self._leaves = [jax.tree.leaves(state) for state in self._states]
+        *action, self._own_keys = arrays(made.inputs[made.num_shared + len(self._leaves[0]) :])
+        self._obs, self._info, last = arrays(turn.view.obs), arrays(turn.view.info), None
+        result = reward, terminated, truncated = arrays(turn[1:])
         self.done = np.zeros(env.batch_shape, np.bool_)
-        if autoreset == "same_step":
-            self.last = arrays((turn.view.obs, turn.view.info))
-        self._is_same_step, self._now, tables = autoreset == "same_step", 0, []
-        for before, after in ((0, 1), (1, 0)):
-            leaves = [self._keys[before], self._flags, *self._params, *jax.tree.leaves(self._states[before]), *used]
-            leaves += [
-                self._own_keys,
-                self._keys[after],
-                *jax.tree.leaves((self._states[after], self._obs, self._info)),
-            ]
-            leaves += [self.reward, self.terminated, self.truncated, self.done, self.action[0]]
-            leaves += jax.tree.leaves(self.last)
-            tables.append((ctypes.c_void_p * len(leaves))(*(x.ctypes.data for x in leaves)))
-        self._tables, self._alive = tables, used
-        self._play = made.library.envcore_play
-        self.copy_obs, self.copy_info = copier(self._obs), copier(self._info)
-        self.copy_last = None if self.last is None else copier(self.last)
-        self._staged = self.action[0]
-        is_choice = made.staged != row[0].dtype or row[0].dtype == np.int64
-        self._has_one_choice = is_choice and not self._staged.shape
-        is_alone = len(self.action) == 1
+        is_choice = made.staged == np.int64
+        self._staged = [np.zeros(action[0].shape, made.staged)] if is_choice else action
         self._takes = [np.dtype(x) for x in ("i8", "i4", "u4", "u1", "i2", "u2", "i1")] if is_choice else [made.staged]
-        self._takes = self._takes if is_alone else []
+        self._takes = self._takes if len(action) == 1 else []
+        self._has_one_choice = is_choice and one and not action[0].shape
+        self._is_same_step, self._now = autoreset == "same_step", 0
+        if self._is_same_step:
+            last = arrays((turn.view.obs, turn.view.info))
+        self._copy_last = copier(last) if self._is_same_step else None
+        self.copy_obs, self.copy_info = copier(self._obs), copier(self._info)
+        self._reward, self._terminated, self._truncated = (x.item if one else x.copy for x in result)
+        rest = [reward, terminated, truncated, self.done, self._staged[0], *jax.tree.leaves(last)]
+        self._tables = []
+        for before, after in ((0, 1), (1, 0)):
+            leaves = [self._keys[before], self._flags, *self._params, *self._leaves[before], *action, self._own_keys]
+            leaves += [self._keys[after], *self._leaves[after], *jax.tree.leaves((self._obs, self._info)), *rest]
+            self._tables.append((ctypes.c_void_p * len(leaves))(*(x.ctypes.data for x in leaves)))
+        self._play, self._alive = made.library.envcore_play, (action, rest)
 
     @property
     def view(self) -> View:
@@ -249,56 +236,64 @@ class Rows:
         """The key's data from which the next step's is made, uint32 (2,)."""
         return self._keys[self._now]
 
-    def play(self) -> int:
-        """Steps; returns how many episodes have ended, or -1 where nothing was done because an action is invalid."""
-        now = self._now
-        ended = self._play(0, self.num_rows, self._tables[now])
-        if ended >= 0:
-            self._now = 1 - now
-        return ended
+    def step(self, action: PyTree, checked: Callable[[PyTree], PyTree]) -> tuple[Any, ...]:
+        """Steps, and returns the fields of a `Step`.
 
-    def take(self, action: Any) -> bool:
-        """Takes actions that `play` can check; False for others, such as those of another shape."""
-        staged = self._staged
-        if type(action) is np.ndarray and action.shape == staged.shape and action.dtype in self._takes:
-            np.copyto(staged, action)
-            return True
+        Args:
+          action: of any kind.
+          checked: makes an action of the space's types of it, or raises; only for those that C does not check.
+        """
+        staged, now = self._staged[0], self._now
         if type(action) is int and self._has_one_choice and -(2**63) <= action < 2**63:
             staged[()] = action
-            return True
-        return False
-
-    def take_checked(self, action: PyTree) -> None:
-        """Takes actions with the types of the space."""
-        for staged, leaf in zip(self.action, jax.tree.leaves(action), strict=True):
-            staged[...] = leaf
+        elif type(action) is np.ndarray and action.shape == staged.shape and action.dtype in self._takes:
+            np.copyto(staged, action)
+        else:
+            for leaf, part in zip(self._staged, jax.tree.leaves(checked(action)), strict=True):
+                leaf[...] = part
+        ended = self._play(0, self._num_rows, self._tables[now])
+        if ended < 0:
+            checked(action)
+        self._now = 1 - now
+        final_obs, final_info = self._copy_last() if ended and self._copy_last else (None, None)
+        result = self._reward(), self._terminated(), self._truncated()
+        return self.copy_obs(), *result, self.copy_info(), final_obs, final_info
 
     def set_params(self, params: PyTree) -> None:
         for array, leaf in zip(self._params, jax.tree.leaves(params), strict=True):
             array[...] = leaf
 
-    def start(self, data: np.ndarray | None, mask: np.ndarray | None, keys: np.ndarray | None) -> None:
-        """Resets rows from nothing, by a new key's data or the next one, or by a key for each row."""
+    def snapshot(self) -> Any:
+        """What `take_snapshot` needs to go on from here."""
+        return self._keys[self._now], self.view, self.done, self._flags
+
+    def take_snapshot(self, snapshot: Any) -> None:
+        mine = self._keys[self._now], self.view, self.done, self._flags
+        for array, saved in zip(*map(jax.tree.leaves, (mine, snapshot)), strict=True):
+            array[...] = saved
+
+    def start(self, data: Any, mask: Any, keys: Any, spends: bool) -> None:
+        """Resets rows from nothing, by the key with this data or the one that it leads to, or by a key for each row."""
         if keys is not None:
             self._own_keys[...] = keys
-        self._reset(
-            self._code.library.envcore_start if keys is None else self._code.library.envcore_start_each, data, mask
-        )
+        library = self._code.library
+        self._reset(library.envcore_start if keys is None else library.envcore_start_each, data, mask, spends)
 
-    def restart(self, data: np.ndarray | None, mask: np.ndarray | None) -> None:
+    def restart(self, data: Any, mask: Any, spends: bool) -> None:
         """Resets rows as an auto-reset does."""
-        self._reset(self._code.library.envcore_restart, data, mask)
+        self._reset(self._code.library.envcore_restart, data, mask, spends)
 
-    def _reset(self, reset: Any, data: np.ndarray | None, mask: np.ndarray | None) -> None:
+    def _reset(self, reset: Any, data: Any, mask: Any, spends: bool) -> None:
         now, other = self._now, 1 - self._now
-        for ours, theirs in zip(*map(jax.tree.leaves, (self._states[other], self._states[now])), strict=True):
+        for ours, theirs in zip(self._leaves[other], self._leaves[now], strict=True):
             np.copyto(ours, theirs)
-        self._keys[other][...] = self._keys[now] if data is None else data
-        self._flags[:] = data is not None, False
+        np.copyto(self._keys[other], self._keys[now] if data is None else data)
+        self._flags[:] = spends, False
         if mask is None:
-            reset(0, self.num_rows, self._tables[other])
+            reset(0, self._num_rows, self._tables[other])
+            self.done.fill(False)
         else:
             for row in np.flatnonzero(mask).tolist():
                 reset(row, row + 1, self._tables[other])
-        self._flags[:] = False, self._is_same_step
-        self.done[... if mask is None else mask] = False
+            self.done[mask] = False
+        self._flags[:] = True, self._is_same_step

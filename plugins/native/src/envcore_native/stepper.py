@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import checks, forks
+from envcore import checks, forks, spaces
 from envcore.engine import arguments
 from envcore.environment import Environment
-from envcore.errors import InvalidArgumentError
+from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.random import is_seed
 from envcore.typing import PyTree
 from envcore.wrappers import Batched
@@ -44,6 +46,9 @@ class Step(NamedTuple):
     info: dict[str, PyTree]
     final_obs: PyTree = None
     final_info: dict[str, PyTree] | None = None
+
+
+_step = functools.partial(tuple.__new__, Step)  # in a third of the time of `Step(...)`
 
 
 class Stepper:
@@ -90,12 +95,24 @@ class Stepper:
             raise InvalidArgumentError(f"autoreset must be 'same_step', 'next_step' or 'disabled', got {autoreset!r}.")
         if num_envs is not None:
             env = Batched(env, checks.positive_integer("num_envs", num_envs, InvalidArgumentError))
-        self.env, self.autoreset = env, autoreset
+        self.env, self.autoreset, self._spend = env, autoreset, spend
         self._params = arguments.checked_params(env, arguments.with_updates(env, params))
         self._generator, self._has_begun = np.random.default_rng(), False
-        self._copy, self._is_one = np.array if arrays == "numpy" else _same, not env.batch_shape
+        self._copy = np.array if arrays == "numpy" else _same
         self.why_not_native: str | None = "its arrays are JAX's" if arrays == "jax" else None
         self._steps: Rows | Calls = self._made(spend)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Machine code and programs stay behind; a copy finds or makes them again."""
+        copied = {name: value for name, value in vars(self).items() if name != "_steps"}
+        return copied | {"snapshot": self._steps.snapshot() if self._has_begun else None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        snapshot = state.pop("snapshot")
+        vars(self).update(state)
+        self._steps = self._made(self._spend)
+        if snapshot is not None:
+            self._steps.take_snapshot(snapshot)
 
     def _made(self, spend: Spend) -> Rows | Calls:
         if self.why_not_native is None:
@@ -105,7 +122,7 @@ class Stepper:
                 self.why_not_native = str(error)
                 if isinstance(error, CompilerError):
                     warnings.warn(f"XLA steps {self.env.name}, which is slower: {error}", stacklevel=4)
-        return Calls(xla.Program(self.env, self.autoreset, spend), self._params)
+        return Calls(xla.Program(self.env, self.autoreset, spend), self._params, self._copy)
 
     @property
     def params(self) -> PyTree:
@@ -144,18 +161,24 @@ class Stepper:
         return self.start(self._generator.integers(2**32, size=2, dtype=np.uint32))
 
     def start(
-        self, data: np.ndarray | None = None, mask: np.ndarray | None = None, keys: np.ndarray | None = None
+        self,
+        data: np.ndarray | None = None,
+        mask: np.ndarray | None = None,
+        keys: np.ndarray | None = None,
+        *,
+        spends: bool = False,
     ) -> tuple[PyTree, dict[str, PyTree]]:
         """Begins episodes from nothing: the observations and info of all environments.
 
         Args:
           data: a key's data, uint32 (2,); None for the next key.
-          mask: of which environments, bool (num_envs,); None for all.
+          mask: of which environments, bool (num_envs,); None for all. The info of others has no meaning.
           keys: the data of a key for each environment, uint32 (num_envs, 2), where they do not follow from `data`.
+          spends: whether it draws with the key after `data`, as a step does.
         """
         forks.check()
         self._has_begun = True
-        self._steps.start(data, mask, keys)
+        self._steps.start(data, mask, keys, spends or data is None)
         return self._seen()
 
     def restart(
@@ -163,7 +186,7 @@ class Stepper:
     ) -> tuple[PyTree, dict[str, PyTree]]:
         """Begins episodes as an auto-reset does, with the arguments and results of `start`."""
         forks.check()
-        self._steps.restart(data, mask)
+        self._steps.restart(data, mask, data is None)
         return self._seen()
 
     def step(self, action: PyTree) -> Step:
@@ -173,39 +196,23 @@ class Stepper:
           InvalidActionError: the action is not of the space's structure, shape or kind, has a choice outside of it, or
             a number that is not finite.
         """
-        steps = self._steps
-        if type(steps) is not Rows:
-            return self._step_by_xla(action)
-        if not steps.take(action):
-            steps.take_checked(self._checked(action))
-        ended = steps.play()
-        if ended < 0:
-            self._checked(action)
-        obs, info, last = steps.copy_obs(), steps.copy_info(), None
-        if ended and steps.copy_last is not None:
-            last = steps.copy_last()
-        if self._is_one:
-            result = steps.reward.item(), steps.terminated.item(), steps.truncated.item()
-        else:
-            result = steps.reward.copy(), steps.terminated.copy(), steps.truncated.copy()
-        return Step(obs, *result, info) if last is None else Step(obs, *result, info, *last)
-
-    def _step_by_xla(self, action: PyTree) -> Step:
-        turn, last = self._steps.play(self._checked(action))
-        result = jax.tree.map(self._copy, turn[1:])
-        if self._is_one and self._copy is np.array:
-            result = [x.item() for x in result]
-        obs, info, last = jax.tree.map(self._copy, (turn.view.obs, turn.view.info, last))
-        return Step(obs, *result, info, *(last or (None, None)))
+        return _step(self._steps.step(action, self._checked))
 
     def _checked(self, action: PyTree) -> PyTree:
-        if self._copy is np.array:
-            action = jax.tree.map(np.asarray, action)
+        """The action with the types of the space; lists and numbers become arrays, and numpy mode reads JAX's."""
+        is_nested = isinstance(self.env.action_space(self._params), spaces.Tuple | spaces.Dict)
+        if is_nested and isinstance(action, list):
+            action = tuple(action)
+        kept = () if self._copy is np.array else jax.Array
+        try:
+            read = lambda x: x if isinstance(x, kept) else np.asarray(x)  # noqa: E731
+            action = jax.tree.map(read, action) if is_nested else read(action)
+        except ValueError as error:  # lists of different lengths
+            raise InvalidActionError(f"an action of {self.env.name} must be an array: {error}") from error
         return arguments.checked_action(self.env, action, self._params)
 
     def _seen(self) -> tuple[PyTree, dict[str, PyTree]]:
-        _, obs, info = self._steps.view
-        return jax.tree.map(self._copy, obs), jax.tree.map(self._copy, info)
+        return self._steps.copy_obs(), self._steps.copy_info()
 
 
 def _same(array: Any) -> Any:
@@ -215,8 +222,8 @@ def _same(array: Any) -> Any:
 class Calls:
     """The calls of XLA's programs, with the interface of `Rows`."""
 
-    def __init__(self, program: xla.Program, params: PyTree):
-        self._program, self._progress = program, None
+    def __init__(self, program: xla.Program, params: PyTree, copy: Callable[[Any], Any]):
+        self._program, self._progress, self._copy = program, None, copy
         self.set_params(params)
 
     @property
@@ -228,22 +235,37 @@ class Calls:
             lambda x: x if isinstance(x, jax.Array) else jax.device_put(x, may_alias=False), params
         )
 
-    def play(self, action: PyTree) -> tuple[turns.Turn, PyTree]:
-        self._progress, turn, last = self._program.step(self._progress, action, self._params)
-        self.view = turn.view
-        return turn, last
+    def snapshot(self) -> Any:
+        return jax.device_get((self._progress, self.view))
 
-    def start(self, data: Any, mask: Any, keys: Any) -> None:
-        progress, view = self._program.start(*self._key(data), self._params, keys)
+    def take_snapshot(self, snapshot: Any) -> None:
+        self._progress, self.view = jax.device_put(snapshot)
+
+    def step(self, action: PyTree, checked: Callable[[PyTree], PyTree]) -> tuple[Any, ...]:
+        forks.check()
+        self._progress, turn, last = self._program.step(self._progress, checked(action), self._params)
+        self.view = turn.view
+        result = jax.tree.map(self._copy, turn[1:])
+        if self._copy is np.array and not self._program.env.batch_shape:
+            result = [x.item() for x in result]
+        return self.copy_obs(), *result, self.copy_info(), *jax.tree.map(self._copy, last or (None, None))
+
+    def copy_obs(self) -> PyTree:
+        return jax.tree.map(self._copy, self.view.obs)
+
+    def copy_info(self) -> PyTree:
+        return jax.tree.map(self._copy, self.view.info)
+
+    def start(self, data: Any, mask: Any, keys: Any, spends: bool) -> None:
+        data = self._progress.key if data is None else data
+        progress, view = self._program.start(data, spends, self._params, keys)
         if mask is not None:
-            self.restart(data, mask, (mask, view.state))
+            self.restart(data, mask, spends, (mask, view.state))
         else:
             self._progress, self.view = progress, view
 
-    def restart(self, data: Any, mask: Any, starts: Any = None) -> None:
+    def restart(self, data: Any, mask: Any, spends: bool, starts: Any = None) -> None:
+        data = self._progress.key if data is None else data
         mask = np.ones(self._program.env.batch_shape, bool) if mask is None else mask
-        arguments = (*self._key(data), mask, self._params, starts)
+        arguments = data, spends, mask, self._params, starts
         self._progress, self.view = self._program.restart(self._progress, *arguments)
-
-    def _key(self, data: Any) -> tuple[Any, bool]:
-        return (self._progress.key, False) if data is None else (data, True)

@@ -62,18 +62,18 @@ class Program:
         return Progress(kept, turn.view.state, turn.terminated | turn.truncated), turn, None
 
     @functools.partial(jax.jit, static_argnums=0)
-    def start(self, data: Any, is_new: Any, params: PyTree, keys: Any = None) -> tuple[Progress, View]:
+    def start(self, data: Any, spends: Any, params: PyTree, keys: Any = None) -> tuple[Progress, View]:
         """From nothing, by the key of `data`, or by a key for each environment, of the data uint32 (num_envs, 2)."""
-        kept, data = self._spent(data, is_new)
+        kept, data = self._spent(data, spends)
         view = turns.start(self.env, typed_key(data if keys is None else keys), params)
         return Progress(kept, view.state, jnp.zeros(self.env.batch_shape, bool)), view
 
     @functools.partial(jax.jit, static_argnums=0)
     def restart(
-        self, before: Progress, data: Any, is_new: Any, mask: Any, params: PyTree, starts: Any = None
+        self, before: Progress, data: Any, spends: Any, mask: Any, params: PyTree, starts: Any = None
     ) -> tuple[Progress, View]:
         """Resets where the mask is true: as an auto-reset does, or from `starts`, a mask and states from nothing."""
-        kept, data = self._spent(data, is_new)
+        kept, data = self._spent(data, spends)
         state = before.state
         if starts is None:
             state = self._choose(params, mask, self.env.restart(typed_key(data), mask, state, params), state)
@@ -84,9 +84,9 @@ class Program:
         info = turns.start(self.env, typed_key(data), params).info | turns.legal(self.env, state, params)
         return Progress(kept, state, before.done & ~mask), View(state, self.env.observe(state, params), info)
 
-    def _spent(self, data: Any, is_new: Any) -> tuple[Any, Any]:
+    def _spent(self, data: Any, spends: Any) -> tuple[Any, Any]:
         kept, spent = self.spend(data)
-        return jnp.where(is_new, data, kept), jnp.where(is_new, data, spent)
+        return jnp.where(spends, kept, data), jnp.where(spends, spent, data)
 
     def _choose(self, params: PyTree, mask: Any, chosen: PyTree, others: PyTree) -> PyTree:
         """The states of `chosen` where the mask is true, else those of `others`, as is all that a batch shares."""

@@ -64,6 +64,11 @@ def key_data_of_each(seeds: Sequence[int | None], generator: np.random.Generator
     return np.array([key_data(each) for each in own])
 
 
+def masked(info: dict[str, Any], mask: Any) -> dict[str, Any]:
+    """Each entry `x` of a batch's info, and as `_x` the mask of the environments that have it."""
+    return info | {f"_{name}": mask.copy() for name in info}
+
+
 def final_entries(done: np.ndarray[Any, Any], last_obs: Any, infos: Any) -> dict[str, Any]:
     """The entries of a step's `infos` about episodes that have ended; empty if none has.
 

@@ -11,10 +11,10 @@ import jax
 import numpy as np
 from envcore import Environment, forks
 from envcore.engine import arguments
+from envcore_native import MASK, Stepper
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ResetNeeded
 
-from envcore_adapters.gymnasium.actions import ActionReader
 from envcore_adapters.gymnasium.conventions import (
     RENDER_HEIGHT,
     RENDER_MODES,
@@ -22,11 +22,9 @@ from envcore_adapters.gymnasium.conventions import (
     checked_options,
     key_data,
 )
-from envcore_adapters.gymnasium.packing import Packed, memories
-from envcore_adapters.gymnasium.program import ACTION_MASK, Program
-from envcore_adapters.gymnasium.spaces import mask_entries, to_gymnasium_space
+from envcore_adapters.gymnasium.spaces import mask_entries, to_gymnasium_space, widener
 from envcore_adapters.gymnasium.specs import with_time_limit
-from envcore_adapters.inputs import optional_seed, single
+from envcore_adapters.inputs import optional_seed, single, without_tensors
 
 
 class GymnasiumEnv(gymnasium.Env[Any, Any]):
@@ -71,9 +69,11 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         self.render_mode, self.render_height = render_mode, render_height
         space = self.env.action_space(self.params)
         self.action_space = to_gymnasium_space(space)
-        self.observation_space = to_gymnasium_space(self.env.observation_space(self.params))
-        self._packed: Packed | None = None  # what the program returned last
-        self._action = ActionReader(self.env, space, reads_devices=True)
+        observed = self.env.observation_space(self.params)
+        self.observation_space = to_gymnasium_space(observed)
+        self._widen = widener(observed)
+        self._mask: Any = None  # of legal actions
+        self._has_state = False
 
     @property
     def spec(self) -> EnvSpec | None:
@@ -91,7 +91,7 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         Raises:
           ResetNeeded: there has been no reset.
         """
-        return self._program.snapshot(self._latest()).state
+        return self._begun().state
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Starts an episode; info has the `action_mask` if the environment has masks. `options` are not used.
@@ -102,13 +102,14 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         forks.check()
         checked_options(options)
         super().reset(seed=optional_seed(seed))
-        if self._packed is None or seed is not None:
-            packed = self._program.start(key_data(self.np_random), self._packed_params)
-        else:  # a key from the host would make it three times slower
-            packed = self._program.restart(self._packed, self._packed_params)
-        self._packed = packed
-        host = memories(packed)
-        return self._program.obs(host), self._program.first_info(host)
+        if self._has_state and seed is None:
+            obs, info = self._stepper.restart()
+        else:
+            obs, info = self._stepper.start(key_data(self.np_random))
+        self._has_state = True
+        self._mask = info.get(MASK)
+        info = {} if self._mask is None else {MASK: self._mask}
+        return obs if self._widen is None else self._widen(obs), info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Takes one step; after the end of an episode call `reset`.
@@ -118,10 +119,17 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
           InvalidActionError: the action is not of the action space's structure, shape or kind, is a discrete action
             outside of it, or is not finite.
         """
-        latest, program = self._latest(), self._program
-        self._packed = packed = program.step(latest, self._packed_params, self._action(action))
-        host = memories(packed)
-        return program.obs(host), *program.reward_and_flags(host[0]), program.info(host)
+        if not self._has_state:
+            self._begun()
+        if type(action) is not int:
+            action = without_tensors(action)
+        obs, reward, terminated, truncated, info, _, _ = self._stepper.step(action)
+        if info:
+            info = {name: jax.tree.map(lambda x: x[()], entry) for name, entry in info.items()}
+            self._mask = info.get(MASK)
+        if self._widen is not None:
+            obs = self._widen(obs)
+        return obs, reward, terminated, truncated, info
 
     @property
     def action_masks(self) -> Callable[[], np.ndarray[Any, Any]]:
@@ -143,8 +151,8 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         return np.array(render(self.env, self.render_height, self.state, self.params))
 
     def _action_masks(self) -> np.ndarray[Any, Any]:
-        info = self._program.first_info(memories(self._latest()))
-        return info[ACTION_MASK][self._entries]
+        self._begun()
+        return self._mask[self._entries]
 
     @functools.cached_property
     def _entries(self) -> np.ndarray[Any, Any] | None:
@@ -153,22 +161,14 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
     # Gymnasium makes an environment in the process that it forks afterwards, so JAX starts with the first reset.
 
     @functools.cached_property
-    def _program(self) -> Program:
-        return Program.of(self.env)
+    def _stepper(self) -> Stepper:
+        return Stepper(self.env, None, self.params, autoreset="disabled")
 
-    @functools.cached_property
-    def _packed_params(self) -> Packed:
-        return self._program.params.pack(self.params)
-
-    def _latest(self) -> Packed:
+    def _begun(self) -> Stepper:
         forks.check()
-        if self._packed is None:
+        if not self._has_state:
             raise ResetNeeded(f"{self.env.name} has no state yet: call reset() first.")
-        return self._packed
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Compiled programs stay behind; a copy finds or makes them again."""
-        return {name: value for name, value in vars(self).items() if name != "_program"}
+        return self._stepper
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))

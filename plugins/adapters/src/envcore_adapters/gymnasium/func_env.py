@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import Environment
 from envcore.engine.stepping import own_info
+from envcore_native.turns import legal
 from flax import struct
 from gymnasium.experimental.functional import FuncEnv
 
 from envcore_adapters.gymnasium.conventions import RENDER_HEIGHT
-from envcore_adapters.gymnasium.program import legal_actions
 from envcore_adapters.gymnasium.spaces import to_gymnasium_space
 from envcore_adapters.inputs import on_device, single
 
@@ -92,7 +92,7 @@ class GymnasiumFuncEnv(FuncEnv[FuncState, Any, Any, Any, Any, Any, Any]):
         action = jax.eval_shape(lambda key: self.env.action_space(params).sample(key), jax.random.key(0))
         *_, info = jax.eval_shape(self.env.step_env, jax.random.key(0), state, action, params)
         info = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), own_info(info))
-        info |= legal_actions(self.env, state, params)
+        info |= legal(self.env, state, params)
         false = jnp.zeros((), jnp.bool_)
         return FuncState(state, jnp.zeros((), jnp.float32), false, false, info)
 
@@ -112,7 +112,7 @@ class GymnasiumFuncEnv(FuncEnv[FuncState, Any, Any, Any, Any, Any, Any]):
 
     def state_info(self, state: FuncState, params: Any = None) -> dict[str, Any]:
         """The `action_mask`, if the environment has masks."""
-        return legal_actions(self.env, state.env_state, self._given(params))
+        return legal(self.env, state.env_state, self._given(params))
 
     def transition_info(
         self, state: FuncState, action: Any, next_state: FuncState, params: Any = None

@@ -13,12 +13,12 @@ from envcore import Environment, forks
 from envcore.checks import positive_integer
 from envcore.errors import InvalidArgumentError
 from envcore.wrappers import Batched, Sharded, Wrapper
+from envcore_native import MASK, Stepper
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from envcore_adapters.gymnasium.actions import ActionReader, without_tensors
 from envcore_adapters.gymnasium.conventions import (
     RENDER_HEIGHT,
     RENDER_MODES,
@@ -27,21 +27,20 @@ from envcore_adapters.gymnasium.conventions import (
     final_entries,
     key_data,
     key_data_of_each,
+    masked,
     seeds_of_each,
 )
 from envcore_adapters.gymnasium.env import render
-from envcore_adapters.gymnasium.packing import Packed
-from envcore_adapters.gymnasium.spaces import to_gymnasium_space
+from envcore_adapters.gymnasium.spaces import to_gymnasium_space, widener
 from envcore_adapters.gymnasium.specs import shortened, with_time_limit
-from envcore_adapters.gymnasium.vector_program import VectorProgram
-from envcore_adapters.inputs import chosen, optional_seed
+from envcore_adapters.inputs import chosen, optional_seed, without_tensors
 
 Kind = Literal["numpy", "jax", "torch"]
 """The libraries whose arrays a batch can return."""
 
 
 class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
-    """A batch of environments of envcore as a `gymnasium.vector.VectorEnv`: one call of a compiled program a step.
+    """A batch of environments of envcore as a `gymnasium.vector.VectorEnv`: one call of machine code a step.
 
     Every array that it returns is new and, but for JAX's, writable. Each entry `x` of `infos` comes with the mask `_x`
     of the environments that have it.
@@ -104,13 +103,14 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
             "autoreset_mode": self.autoreset_mode,
         }
         space = self.env.action_space(self.params)
-        self._action = ActionReader(self.env, space, reads_devices=arrays == "numpy")
         self.single_action_space = to_gymnasium_space(space.unbatch())
-        self.single_observation_space = to_gymnasium_space(self.env.observation_space(self.params).unbatch())
+        observed = self.env.observation_space(self.params).unbatch()
+        self.single_observation_space = to_gymnasium_space(observed)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self._progress: Packed | None = None
-        self._done = np.zeros(self.num_envs, bool)  # whose episode has ended; not used by NEXT_STEP
+        self._widen = widener(observed) if arrays == "numpy" else None
+        self._has_state = False
+        self._resets = np.zeros(self.num_envs, bool)  # what the next step resets, with NEXT_STEP
 
     @property
     def spec(self) -> EnvSpec | None:
@@ -129,7 +129,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
           ResetNeeded: there has been no reset.
           ClosedEnvironmentError: after `close`.
         """
-        return self._program.states(self._latest())
+        return self._begun().state
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -161,21 +161,23 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         elif is_new:
             self.np_random = np.random.default_rng(seeds)
         key = key_data(self.np_random)
-        starts = None if seeds is None else key_data_of_each(seeds, self.np_random)
         chosen = np.ones(self.num_envs, bool) if mask is None else mask
-        if mask is None and (self._progress is None or is_new):
-            self._progress, returned = self._program.start(key, self._packed_params, starts)
-        elif seeds is None:
-            reset = self._program.renew if is_new else self._program.restart
-            self._progress, returned = reset(key, chosen, self._latest(), self._packed_params)
-        else:
+        if seeds is not None and not is_new and self._has_state:
             seeded = np.array([each is not None for each in seeds])
-            self._progress, returned = self._program.renew_some(
-                key, starts, seeded, chosen, self._latest(), self._packed_params
-            )
-        self._done &= False if mask is None else ~mask
-        obs, infos = self._program.first(returned)
-        return (obs, infos) if self._convert is None else jax.tree.map(self._convert, (obs, infos))
+            keys = key_data_of_each(seeds, self.np_random)
+            if (chosen & ~seeded).any():
+                self._stepper.restart(key, chosen & ~seeded)
+            obs, info = self._stepper.start(key, chosen & seeded, keys)
+        elif is_new or not self._has_state:
+            keys = None if seeds is None else key_data_of_each(seeds, self.np_random)
+            obs, info = self._stepper.start(key, mask, keys)
+        else:
+            obs, info = self._stepper.restart(key, mask)
+        self._has_state = True
+        self._resets &= False if mask is None else ~mask
+        legal = {name: _where(chosen, x) for name, x in info.items() if name == MASK}
+        infos = masked(legal, chosen)
+        return self._given(obs if self._widen is None else self._widen(obs)), self._given(infos)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Takes one step in every environment: observations, rewards (float32), terminations, truncations and infos.
@@ -186,29 +188,27 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
             value outside of it, or are not finite.
           ClosedEnvironmentError: after `close`.
         """
-        latest = self._latest()
-        if self.autoreset_mode is AutoresetMode.DISABLED and self._done.any():
+        stepper, mode = self._begun(), self.autoreset_mode
+        if mode is AutoresetMode.DISABLED and stepper.done.any():
             raise ResetNeeded(
                 "an episode has ended, and autoreset is disabled: "
                 "call reset(options={'reset_mask': terminations | truncations}) first."
             )
-        if self.arrays == "numpy":
-            action = self._action.unchecked(actions)
-        else:  # the step may run after this call, when the caller writes into the array again
-            action = self._action(actions)
-            action = jax.tree.map(lambda part: part if isinstance(part, jax.Array) else np.array(part), action)
-        progress, returned = self._program.step(latest, self._packed_params, action)
-        result = self._program.result(returned)
-        if result is None:
-            raise self._action.outside(actions)
-        self._progress = progress
+        obs, reward, terminated, truncated, infos, final_obs, final_info = stepper.step(without_tensors(actions))
+        if self._widen is not None:
+            obs, final_obs = self._widen(obs), None if final_obs is None else self._widen(final_obs)
+        if mode is AutoresetMode.SAME_STEP:
+            done = np.asarray(terminated) | np.asarray(truncated)
+            infos = masked(infos, ~done)
+            if final_info is not None and done.any():
+                last = {name: x for name, x in final_info.items() if name != MASK}
+                infos |= final_entries(done, self._given(final_obs), self._given(masked(last, done)))
+        elif infos:
+            infos = masked(infos, ~self._resets)
+            if mode is AutoresetMode.NEXT_STEP:
+                self._resets = np.asarray(terminated) | np.asarray(truncated)
         if self._convert is not None:
-            result = jax.tree.map(self._convert, result)
-        obs, reward, terminated, truncated, infos, final_obs, final_infos = result
-        if self.autoreset_mode is not AutoresetMode.NEXT_STEP:
-            self._done = np.array(terminated) | np.array(truncated)
-        if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            infos = infos | final_entries(self._done, final_obs, final_infos)
+            return self._given((obs, reward, terminated, truncated, infos))  # pyright: ignore[reportReturnType]
         return obs, reward, terminated, truncated, infos
 
     def render(self) -> Any:
@@ -219,34 +219,36 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Frees the states; `reset`, `step` and `state` then raise `ClosedEnvironmentError`."""
-        self._progress = None
+        self._has_state = False
+        vars(self).pop("_stepper", None)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Compiled programs stay behind; a copy finds or makes them again."""
-        return {name: value for name, value in vars(self).items() if name not in ("_program", "_convert")}
+        return {name: value for name, value in vars(self).items() if name != "_convert"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._convert = _converter(self.arrays)
 
+    # Gymnasium makes an environment in the process that it forks afterwards, so JAX starts with the first reset.
     @functools.cached_property
-    def _program(self) -> VectorProgram:
-        return VectorProgram.of(self.env, self.autoreset_mode, self.arrays == "numpy")
-
-    @functools.cached_property
-    def _packed_params(self) -> Packed:
-        return self._program.params.pack(self.params)
+    def _stepper(self) -> Stepper:
+        arrays = "numpy" if self.arrays == "numpy" else "jax"
+        mode: Any = self.autoreset_mode.name.lower()
+        return Stepper(self.env, None, self.params, autoreset=mode, arrays=arrays)
 
     def _check_open(self) -> None:
         forks.check()
         if self.closed:
             raise ClosedEnvironmentError(f"the batch of {self.env.name} is closed: make another one.")
 
-    def _latest(self) -> Packed:
+    def _begun(self) -> Stepper:
         self._check_open()
-        if self._progress is None:
+        if not self._has_state:
             raise ResetNeeded(f"{self.env.name} has no state yet: call reset() first.")
-        return self._progress
+        return self._stepper
+
+    def _given(self, tree: Any) -> Any:
+        return tree if self._convert is None else jax.tree.map(self._convert, tree)
 
     def _checked_mask(self, mask: Any) -> np.ndarray[Any, Any]:
         given = without_tensors(mask)
@@ -256,7 +258,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
             raise InvalidArgumentError(
                 f"options['reset_mask'] must be an array, bool ({self.num_envs},), with at least one True."
             )
-        self._latest()
+        self._begun()
         return mask
 
 
@@ -273,6 +275,10 @@ def _batch(env: Environment, num_envs: int | None) -> Environment:
     if num_envs not in (None, env.batch_shape[0]):
         raise InvalidArgumentError(f"{env.name} is a batch of {env.batch_shape[0]} environments, not {num_envs}.")
     return env
+
+
+def _where(chosen: np.ndarray[Any, Any], flags: Any) -> Any:
+    return flags & chosen.reshape(-1, *[1] * (flags.ndim - 1))
 
 
 def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
