@@ -85,10 +85,6 @@ class TestComputeOnce:
         assert ('inlineable="false"' in program) == (metadata != "without")
         assert ("call(" in program) == (metadata != "without")
 
-    def test_xla_is_told_of_a_kernel(self, metadata):
-        program = jax.jit(lambda x: compute_once(once, x, TREE, as_kernel=True)).lower(X).as_text()
-        assert ('xla_cpu_small_call = "true"' in program) == (metadata != "without")
-
 
 @pytest.mark.parametrize("number", [-(2**31), -1, 0, 1, 2**31 - 1])
 def test_recomputed_bools_are_the_same_and_xla_computes_them(number):

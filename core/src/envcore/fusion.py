@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import contextvars
 from collections.abc import Callable
 from typing import TypeVar, TypeVarTuple
 
 import jax
-import numpy as np
 from jax import lax
 from jax.experimental.xla_metadata import set_xla_metadata
-
-_in_kernel: contextvars.ContextVar[bool] = contextvars.ContextVar("in_kernel", default=False)
-"""Whether what is traced becomes part of a kernel."""
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
-def compute_once(fun: Callable[[*Ts], T], *args: *Ts, as_kernel: bool = False) -> T:
+def compute_once(fun: Callable[[*Ts], T], *args: *Ts) -> T:
     """Returns `fun(*args)`, computed once and stored instead of recomputed by everything that reads it.
 
     XLA's CPU backend fuses by recomputing cheap-looking producers for every element of every consumer, which multiplies
@@ -29,10 +24,7 @@ def compute_once(fun: Callable[[*Ts], T], *args: *Ts, as_kernel: bool = False) -
     Args:
       fun: a function of arrays. It must receive all traced values as arguments.
       *args: its arguments, pytrees of arrays.
-      as_kernel: compile it to one function of machine code on CPU. XLA cannot do that where it calls other code, as
-        for callbacks and matrix products.
     """
-    marks = {"inlineable": "false"} | ({"xla_cpu_small_call": "true"} if as_kernel else {})
     traced_once = jax.jit(fun)
 
     def inlined(*args: *Ts) -> T:
@@ -41,22 +33,11 @@ def compute_once(fun: Callable[[*Ts], T], *args: *Ts, as_kernel: bool = False) -
         with set_xla_metadata(inlineable="true"):
             return traced_once(*args)
 
-    def with_zero(*args: *Ts) -> tuple[T, np.uint32]:
-        return inlined(*args), np.uint32(0)
-
     def on_cpu(*args: *Ts) -> T:
-        with set_xla_metadata(**marks):
-            if not _in_kernel.get():
-                return jax.jit(inlined)(*args)
-            # XLA spreads a call over threads if it has one large result, but cannot compile that into a kernel. The
-            # barrier keeps the second result.
-            return lax.optimization_barrier(jax.jit(with_zero)(*args))[0]
+        with set_xla_metadata(inlineable="false"):
+            return jax.jit(inlined)(*args)
 
-    token = _in_kernel.set(as_kernel or _in_kernel.get())
-    try:
-        return lax.platform_dependent(*args, cpu=on_cpu, default=inlined)
-    finally:
-        _in_kernel.reset(token)
+    return lax.platform_dependent(*args, cpu=on_cpu, default=inlined)
 
 
 def recomputed(bools: jax.Array, number: jax.Array) -> jax.Array:
