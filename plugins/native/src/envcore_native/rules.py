@@ -87,7 +87,29 @@ def _convert_element_type(graph: Graph, aval: Any, x: Array, **params: Any) -> A
 
 @rule
 def _bitcast_convert_type(graph: Graph, aval: Any, x: Array, **params: Any) -> Array:
-    return each(graph, aval, lambda scalar: graph.apply("op_bitcast", aval.dtype, aval.dtype, scalar), x)
+    def cast(scalar: Scalar, dtype: Any) -> Scalar:
+        return scalar if scalar.dtype == dtype else graph.apply("op_bitcast", dtype, np.dtype(dtype), scalar)
+
+    if x.shape == aval.shape:
+        return each(graph, aval, lambda scalar: cast(scalar, aval.dtype), x)
+
+    # A last axis has the parts of a word, the lowest first.
+    def part(index: Index) -> Scalar:
+        word = cast(x.at(index[:-1]), np.uint32)
+        shift = _affine(graph, index[-1:], [(0, 8 * aval.dtype.itemsize)])[0]
+        shift = graph.constant(shift, np.uint32) if isinstance(shift, int) else cast(shift, np.uint32)
+        word = graph.apply("op_shift_right_logical", np.uint32, word, shift)
+        return graph.apply("op_convert", aval.dtype, aval.dtype, word)
+
+    def whole(index: Index) -> Scalar:
+        word, size = graph.constant(0, np.uint32), 32 // x.shape[-1]
+        for place in range(x.shape[-1]):
+            piece = graph.apply("op_convert", np.uint32, np.dtype(np.uint32), x.at((*index, place)))
+            shifted = graph.apply("op_shift_left", np.uint32, piece, graph.constant(size * place, np.uint32))
+            word = graph.apply("op_or", np.uint32, word, shifted)
+        return cast(word, aval.dtype)
+
+    return Array(graph, aval.shape, part if len(aval.shape) > x.ndim else whole)
 
 
 @rule
