@@ -11,6 +11,7 @@ from envcore.lazy import lazy_names
 
 TYPE_CHECKING = False  # type checkers treat it as True
 if TYPE_CHECKING:
+    from envcore_native.browser import web as web
     from envcore_native.rollout import run_rollout as run_rollout
     from envcore_native.stepper import Step as Step
     from envcore_native.stepper import Stepper as Stepper
@@ -19,5 +20,5 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
-    {"rollout": ["run_rollout"], "stepper": ["Step", "Stepper"], "turns": ["MASK", "split"]},
+    {"rollout": ["run_rollout"], "stepper": ["Step", "Stepper"], "turns": ["MASK", "split"], "browser": ["web"]},
 )

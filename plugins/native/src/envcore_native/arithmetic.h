@@ -6,7 +6,9 @@
 #define BUILTIN(name) name
 #else
 #define FN static inline __attribute__((always_inline, unused))
+#ifndef BUILTIN
 #define BUILTIN(name) __builtin_##name
+#endif
 #endif
 #ifdef __cplusplus
 namespace envcore_native {
@@ -106,8 +108,8 @@ FN float32 op_expm1(float32 a) { return expm1f(a); }
 FN float32 op_log1p(float32 a) { return log1pf(a); }
 #else  // Warp's compiler for a CPU does not know expm1f and log1pf.
 FN bool is_tiny(float32 a) { return a < 1e-8f && a > -1e-8f; }
-FN float32 op_expm1(float32 a) { return is_tiny(a) ? a : (float32)(__builtin_exp((double)a) - 1); }
-FN float32 op_log1p(float32 a) { return is_tiny(a) ? a : (float32)__builtin_log(1 + (double)a); }
+FN float32 op_expm1(float32 a) { return is_tiny(a) ? a : (float32)(BUILTIN(exp)((double)a) - 1); }
+FN float32 op_log1p(float32 a) { return is_tiny(a) ? a : (float32)BUILTIN(log)(1 + (double)a); }
 #endif
 FN float32 op_sin(float32 a) { return BUILTIN(sinf)(a); }
 FN float32 op_cos(float32 a) { return BUILTIN(cosf)(a); }

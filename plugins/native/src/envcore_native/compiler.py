@@ -20,6 +20,8 @@ from pathlib import Path
 from envcore.errors import EnvcoreError
 
 _FLAGS = ["-O3", "-shared", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-w"]
+_WEB_FLAGS = ["-O2", "-nostdlib", "-Wl,--no-entry", "-msimd128", "-mbulk-memory", "-mnontrapping-fptoint", "-s"]
+_WEB_FLAGS += ["-ffp-contract=off", "-fno-math-errno", "-w"]
 _HOW_TO_GET_ONE = "install a C compiler, or `pip install 'envcore-native[zig]'`"
 
 
@@ -51,15 +53,33 @@ def load(source: str) -> ctypes.CDLL:
     identity = "\n".join([*compiler, *flags, _processor(), source])
     library = _folder() / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.so"
     if not library.exists():
-        _compile([*compiler, *flags], source, library)
+        _compile([*compiler, *flags], source, library, ["-lm"])
     return ctypes.CDLL(str(library))
 
 
-def _compile(command: Sequence[str], source: str, library: Path) -> None:
+def web(source: str) -> bytes:
+    """The source as WebAssembly.
+
+    Raises:
+      CompilerError: neither the wheel `ziglang` nor clang with lld is installed, or it fails.
+    """
+    if importlib.util.find_spec("ziglang"):
+        compiler = [sys.executable, "-m", "ziglang", "cc", "--target=wasm32-freestanding"]
+    elif shutil.which("clang") and shutil.which("wasm-ld"):
+        compiler = ["clang", "--target=wasm32"]
+    else:
+        raise CompilerError("WebAssembly needs a compiler: `pip install 'envcore-native[zig]'`, or clang and lld.")
+    with tempfile.TemporaryDirectory() as folder:
+        module = Path(folder) / "module.wasm"
+        _compile([*compiler, *_WEB_FLAGS], source, module, [])
+        return module.read_bytes()
+
+
+def _compile(command: Sequence[str], source: str, library: Path, libraries: Sequence[str]) -> None:
     # Two processes that compile the same source each write a file of their own, and the last one stays.
     with tempfile.TemporaryDirectory(dir=library.parent) as folder:
         made = Path(folder) / library.name
-        arguments = [*command, "-x", "c", "-", "-o", str(made), "-lm"]
+        arguments = [*command, "-x", "c", "-", "-o", str(made), *libraries]
         try:
             done = subprocess.run(arguments, input=source, capture_output=True, text=True, check=False)
         except OSError as error:

@@ -22,10 +22,13 @@ MOST_UNROLLED = 64
 """Elements of an array from which on a loop computes them."""
 
 
+def header(name: str) -> str:
+    return importlib.resources.files("envcore_native").joinpath(name).read_text()
+
+
 def prelude() -> str:
     """What all generated C needs."""
-    text = importlib.resources.files("envcore_native").joinpath("arithmetic.h").read_text()
-    return f"{text}\n#define TABLE static const\n"
+    return header("arithmetic.h") + "\n#define TABLE static const\n#define EXPORT\n"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -25,41 +25,38 @@ from envcore_native.turns import Spend, Turn, View, typed_key
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Code:
-    """Compiled functions of an environment.
+    """The source of functions of an environment.
 
     Attributes:
-      library: C functions of the rows from `first` to `end` - 1: `play`, which steps, `start`, `start_each`, `restart`.
-      inputs: types of the leaves that they read, shared ones first, as `jax.ShapeDtypeStruct`.
-      num_shared: the number of shared ones.
-      turn: what a step returns for one row.
+      text: C functions of the rows from `first` to `end` - 1, named `envcore_` and: `play`, which steps and resets,
+        `start`, `start_each` and `restart`.
+      shared: types of what all rows have in common, which is read: a key's data, flags, and the params.
+      row: types of what a row has: its state, an action, and a key's data.
+      turn: types of what a step returns for one row.
       staged: the type in which `play` takes actions: int64 for choices, so that none wraps around unseen.
     """
 
-    library: ctypes.CDLL
-    inputs: list[Any]
-    num_shared: int
+    text: str
+    shared: PyTree
+    row: PyTree
     turn: Turn
     staged: np.dtype
 
 
 @functools.lru_cache(maxsize=256)
 def code(env: Environment, autoreset: str, spend: Spend) -> Code:
-    """The compiled functions, made once for equal arguments.
+    """The functions, generated once for equal arguments.
 
     Raises:
       InvalidArgumentError: there is no rule for a part of the program.
-      CompilerError: there is no compiler, or it fails.
     """
     one, plain = lane_of(env), lane_of(env, lambda env: env)
-    state, space = arguments.state_struct(plain), plain.action_space(arguments.default_params(plain))
-    if any(
-        (*env.batch_shape, *x.shape) != y.shape
-        for x, y in zip(*map(jax.tree.leaves, (state, arguments.state_struct(env))), strict=True)
-    ):
+    state, params = arguments.state_struct(plain), arguments.default_params(plain)
+    space, whole = plain.action_space(params), arguments.state_struct(env)
+    if any((*env.batch_shape, *x.shape) != y.shape for x, y in zip(*map(jax.tree.leaves, (state, whole)), strict=True)):
         raise InvalidArgumentError(f"envcore_native has no rows of {env.name}'s state, which environments share.")
-    key = jax.ShapeDtypeStruct((2,), np.uint32)
-    params = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), arguments.default_params(env))
-    shared = key, jax.ShapeDtypeStruct((2,), np.bool_), params  # is the key spent, and has a step drawn from it
+    key, params = jax.ShapeDtypeStruct((2,), np.uint32), jax.eval_shape(lambda: params)
+    shared = key, jax.ShapeDtypeStruct((2,), np.bool_), params
     row = state, jax.eval_shape(lambda: space.sample(jax.random.key(0))), key
 
     def keys_of(shared: PyTree) -> tuple[jax.Array, jax.Array]:
@@ -89,92 +86,46 @@ def code(env: Environment, autoreset: str, spend: Spend) -> Code:
         function.lower(f"envcore_{fun.__name__}", fun, shared, row, num_rows)
         for fun in (step, restart, start, start_each)
     ]
-    turn: Turn = functions[0].rows
-    bounds = np.ravel(space.nvec) if isinstance(space, spaces.MultiDiscrete) else []
-    bounds = [space.n] if isinstance(space, spaces.Discrete) else bounds
-    inputs = [*jax.tree.leaves(shared), *jax.tree.leaves(row)]
-    loop = _Loop(inputs, len(jax.tree.leaves(shared)), len(jax.tree.leaves(state)), turn)
-    text = "\n".join([function.prelude(), *(each.source for each in functions), loop.source(autoreset, list(bounds))])
-    staged = np.dtype(np.int64) if len(bounds) else np.dtype(inputs[loop.action].dtype)
-    return Code(compiler.load(text), inputs, loop.num_shared, turn, staged)
+    choices = space.nvec.ravel().tolist() if isinstance(space, spaces.MultiDiscrete) else []
+    choices = [space.n] if isinstance(space, spaces.Discrete) else choices
+    action, turn = jax.tree.leaves(row[1])[0], functions[0].rows
+    play = _constants(shared, row, turn, autoreset, choices)
+    text = [function.prelude(), *(each.source for each in functions), play, function.header("play.h")]
+    return Code("\n".join(text), shared, row, turn, np.dtype(np.int64 if choices else action.dtype))
 
 
-@dataclasses.dataclass(frozen=True)
-class _Loop:
-    """The C function `play`, and the places of the arrays that all functions take."""
-
-    inputs: list[Any]
-    num_shared: int
-    num_state: int
-    turn: Turn
-
-    @property
-    def action(self) -> int:
-        return self.num_shared + self.num_state
-
-    def source(self, autoreset: str, bounds: list[int]) -> str:
-        """`play` returns how many episodes have ended, or -1 for an action outside of the space."""
-        view, num_inputs = self.turn.view, len(self.inputs)
-        state, obs, info = (jax.tree.leaves(part) for part in (view.state, view.obs, view.info))
-        outputs = num_inputs + 1  # after the key
-        ends = outputs + len(state) + len(obs) + len(info)
-        done, staged, last = ends + 3, ends + 4, ends + 5
-        kept = [_copy(last + i, outputs + len(state) + i, x) for i, x in enumerate([*obs, *info])]
-        moved = [_copy(self.num_shared + i, outputs + i, x) for i, x in enumerate(state)]
-        is_over = f"((bool*)arrays[{ends + 1}])[n] | ((bool*)arrays[{ends + 2}])[n]"
-        on_end = {
-            "disabled": [f"ended += done[n] = {is_over};"],
-            "next_step": [
-                "if (done[n]) {",
-                "  envcore_restart(n, n + 1, arrays);",
-                f"  ((float32*)arrays[{ends}])[n] = 0;",
-                f"  done[n] = ((bool*)arrays[{ends + 1}])[n] = ((bool*)arrays[{ends + 2}])[n] = false;",
-                "} else {",
-                f"  ended += done[n] = {is_over};",
-                "}",
-            ],
-            "same_step": [f"if ({is_over}) {{", *kept, *moved, "  ++ended, envcore_restart(n, n + 1, arrays);", "}"],
-        }
-        return "\n".join(
-            [
-                "int32 envcore_play(int32 first, int32 end, void** arrays) {",
-                *_check(self.inputs[self.action], self.action, staged, bounds),
-                "  envcore_step(first, end, arrays);",
-                f"  bool* done = (bool*)arrays[{done}];",
-                "  int32 ended = 0;",
-                "  for (int32 n = first; n < end; ++n) {",
-                *(f"    {line}" for line in on_end[autoreset]),
-                "  }",
-                "  return ended;",
-                "}",
-            ]
-        )
+def _constants(shared: PyTree, row: PyTree, turn: Turn, autoreset: str, choices: list[int]) -> str:
+    """What `play.h` needs to know."""
+    shared, inputs, (states, seen, action) = (
+        len(jax.tree.leaves(shared)),
+        len(jax.tree.leaves((shared, row))),
+        [jax.tree.leaves(tree) for tree in (turn.view.state, turn.view[1:], row[1])],
+    )
+    numbers = {
+        "SHARED": shared,
+        "STATES": len(states),
+        "OUT": inputs + 1,
+        "SEEN": len(seen),
+        "ENDS": inputs + 1 + len(states) + len(seen),
+        "ACTION": c.type_name(action[0].dtype),
+        "ACTION_SIZE": math.prod(action[0].shape),
+        "ACTION_IS_REAL": int(action[0].dtype.kind == "f" and len(action) == 1),
+        "NUM_CHOICES": len(choices),
+        "AUTORESET": ("disabled", "same_step", "next_step").index(autoreset),
+    }
+    tables = {"state_bytes": _bytes(states), "seen_bytes": _bytes(seen), "num_choices": choices}
+    lines = [f"#define {name} {number}" for name, number in numbers.items()]
+    lines += [f"static const long {name}[] = {{{', '.join(map(str, [*row, 0]))}}};" for name, row in tables.items()]
+    return "\n".join(lines)
 
 
-def _copy(to: int, source: int, leaf: Any) -> str:
-    size = math.prod(leaf.shape) * leaf.dtype.itemsize
-    return f"  __builtin_memcpy((char*)arrays[{to}] + n * {size}l, (char*)arrays[{source}] + n * {size}l, {size});"
+def _bytes(leaves: list[Any]) -> list[int]:
+    return [math.prod(x.shape) * x.dtype.itemsize for x in leaves]
 
 
-def _check(action: Any, place: int, staged: int, bounds: list[int]) -> list[str]:
-    """Checks choices and converts them, or that floats are finite, which is for an action of one array."""
-    dtype, size = c.type_name(action.dtype), math.prod(action.shape)
-    if bounds:
-        return [
-            f"  const long long* const choices = (const long long*)arrays[{staged}];",
-            f"  static const long long bounds[] = {{{', '.join(map(str, bounds))}}};",
-            "  for (int32 n = first; n < end; ++n)",
-            f"    for (int32 i = 0; i < {size}; ++i) {{",
-            f"      if ((unsigned long long)choices[n * {size}l + i] >= bounds[i]) return -1;",
-            f"      (({dtype}*)arrays[{place}])[n * {size}l + i] = choices[n * {size}l + i];",
-            "    }",
-        ]
-    if action.dtype.kind != "f":
-        return []
-    return [
-        f"  for (long i = first * {size}l; i < end * {size}l; ++i)",
-        f"    if (!op_is_finite((({dtype}*)arrays[{place}])[i])) return -1;",
-    ]
+@functools.lru_cache(maxsize=256)
+def _library(env: Environment, autoreset: str, spend: Spend) -> ctypes.CDLL:
+    return compiler.load(code(env, autoreset, spend).text)
 
 
 def copier(tree: PyTree) -> Callable[[], PyTree]:
@@ -194,7 +145,7 @@ class Rows:
     """
 
     def __init__(self, env: Environment, autoreset: str, spend: Spend, params: PyTree):
-        self._code = made = code(env, autoreset, spend)
+        made, self._library = code(env, autoreset, spend), _library(env, autoreset, spend)
         self._num_rows, turn, one = math.prod(env.batch_shape), made.turn, not env.batch_shape
 
         def arrays(tree: PyTree) -> PyTree:
@@ -204,7 +155,7 @@ class Rows:
         self._params = [np.array(x) for x in jax.tree.leaves(params)]
         self._states = [arrays(turn.view.state) for _ in range(2)]
         self._leaves = [jax.tree.leaves(state) for state in self._states]
-        *action, self._own_keys = arrays(made.inputs[made.num_shared + len(self._leaves[0]) :])
+        *action, self._own_keys = arrays(jax.tree.leaves(made.row[1:]))
         self._obs, self._info, last = arrays(turn.view.obs), arrays(turn.view.info), None
         result = reward, terminated, truncated = arrays(turn[1:])
         self.done = np.zeros(env.batch_shape, np.bool_)
@@ -225,7 +176,7 @@ class Rows:
             leaves = [self._keys[before], self._flags, *self._params, *self._leaves[before], *action, self._own_keys]
             leaves += [self._keys[after], *self._leaves[after], *jax.tree.leaves((self._obs, self._info)), *rest]
             self._tables.append((ctypes.c_void_p * len(leaves))(*(x.ctypes.data for x in leaves)))
-        self._play, self._alive = made.library.envcore_play, (action, rest)
+        self._play, self._alive = self._library.envcore_play, (action, rest)
 
     @property
     def view(self) -> View:
@@ -276,12 +227,12 @@ class Rows:
         """Resets rows from nothing, by the key with this data or the one that it leads to, or by a key for each row."""
         if keys is not None:
             self._own_keys[...] = keys
-        library = self._code.library
-        self._reset(library.envcore_start if keys is None else library.envcore_start_each, data, mask, spends)
+        reset = self._library.envcore_start if keys is None else self._library.envcore_start_each
+        self._reset(reset, data, mask, spends)
 
     def restart(self, data: Any, mask: Any, spends: bool) -> None:
         """Resets rows as an auto-reset does."""
-        self._reset(self._code.library.envcore_restart, data, mask, spends)
+        self._reset(self._library.envcore_restart, data, mask, spends)
 
     def _reset(self, reset: Any, data: Any, mask: Any, spends: bool) -> None:
         now, other = self._now, 1 - self._now

@@ -1,0 +1,150 @@
+"""`web`: an environment as WebAssembly, for a page without a server."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from envcore import files
+from envcore.engine import arguments
+from envcore.environment import Environment
+from envcore.errors import InvalidArgumentError
+from envcore.typing import PyTree
+
+from envcore_native import c, compiler, function, rowwise, turns
+
+_EXPORTS = """
+#define NUM(arrays) (sizeof(arrays) / sizeof(*arrays))
+static void keep(void) {
+  copy_row(arrays, 0, SHARED, OUT, state_bytes, STATES);
+  array_0[0] = ((uint32*)arrays[OUT - 1])[0], array_0[1] = ((uint32*)arrays[OUT - 1])[1];
+}
+WEB(address) void* address(int32 place) { return arrays[place]; }
+WEB(reset) void reset(uint32 seed) {
+  array_0[0] = 0, array_0[1] = seed, array_1[0] = array_1[1] = false;
+  envcore_start(0, 1, arrays);
+  keep();
+}
+WEB(step) int32 step(void) {
+  const int32 ended = envcore_play(0, 1, arrays);
+  if (ended >= 0) keep();
+  return ended;
+}
+WEB(render) void render(void) { envcore_render(0, 1, drawn); }
+"""
+_ACT = """
+WEB(act) void act(void) { envcore_act(0, 1, acted); }
+"""
+
+
+def web(
+    env: Environment,
+    folder: str | Path,
+    params: PyTree = None,
+    *,
+    policy: Callable[[PyTree, jax.Array], PyTree] | None = None,
+    height: int = 256,
+) -> Path:
+    """Writes an ES module that plays an environment in the browser and in node.
+
+        import { create } from "./CartPole.js";
+        const env = await create();
+        env.reset(7);
+        const { obs, reward, terminated, truncated } = env.step(1);
+        env.draw(canvas);
+
+    The module holds the rules and the picture as WebAssembly, and needs nothing else. After the same seed and actions,
+    integers and bools are those of `Stepper(env, autoreset="disabled")` whose `start` takes the key `[0, seed]`.
+
+    Args:
+      env: one environment, not a batch, with or without wrappers.
+      folder: where `NAME.js` goes; it is made if it does not exist.
+      params: the environment's params, or a mapping of those that differ from the defaults.
+      policy: a function of one observation and a random key to an action; then the module has `act()`.
+      height: of the picture, in pixels.
+
+    Returns:
+      The path of the module.
+
+    Raises:
+      InvalidArgumentError: the environment is a batch, or there is no rule for a part of the program.
+      CompilerError: there is no compiler for WebAssembly, or it fails.
+      FileError: the file cannot be written.
+    """
+    if env.batch_shape:
+        raise InvalidArgumentError(f"{env.name} is a batch of environments: a page plays one.")
+    params = arguments.checked_params(env, arguments.with_updates(env, params))
+    code = rowwise.code(env, "disabled", turns.count_up)
+    render = function.lower(
+        "envcore_render", lambda shared, row: ((), env.render(row[0], shared[2], height)), code.shared, code.row
+    )
+    arrays = _named({"shared": code.shared, "row": code.row, "key": code.shared[0], "state": code.turn.view.state})
+    arrays += _named({"obs": code.turn.view.obs, "info": code.turn.view.info})
+    arrays += _named(dict(zip(("reward", "terminated", "truncated"), code.turn[1:], strict=True)))
+    one = jax.tree.leaves(code.row[1])[0]
+    arrays += [("done", jax.ShapeDtypeStruct((), np.bool_)), ("action", jax.ShapeDtypeStruct(one.shape, code.staged))]
+    num_inputs = len(jax.tree.leaves((code.shared, code.row)))
+    drawn = [*range(num_inputs), len(arrays)]
+    arrays.append(("picture", render.rows))
+    tables, functions, exports = {"drawn": drawn}, [render.source], _EXPORTS
+    if policy is not None:
+        observed = [
+            place for place, (name, _) in enumerate(arrays) if name.partition(".")[0].partition("[")[0] == "obs"
+        ]
+        act = function.lower(
+            "envcore_act", lambda shared, row: _acted(policy, *row), (), (code.turn.view.obs, code.shared[0])
+        )
+        chosen = _named({"chosen": act.rows[0], "policy_key": act.rows[1]})
+        tables["acted"] = [*observed, len(arrays) + len(chosen) - 1, *range(len(arrays), len(arrays) + len(chosen))]
+        arrays, functions, exports = arrays + chosen, [*functions, act.source], exports + _ACT
+    values = dict(enumerate(jax.tree.leaves(params), 2))
+    lines = [_storage(place, leaf, values.get(place)) for place, (_, leaf) in enumerate(arrays)]
+    tables = {"arrays": list(range(len(arrays))), **tables}
+    lines += [f"static void* {name}[] = {{{', '.join(f'array_{i}' for i in of)}}};" for name, of in tables.items()]
+    text = [function.header("wasm.h"), code.text, *functions, *lines]
+    text += ["#define WEB(name) __attribute__((export_name(#name)))", exports]
+    module = compiler.web("\n".join(text))
+    about = {
+        "name": env.name,
+        "height": render.rows.shape[0],
+        "width": render.rows.shape[1],
+        "isOneNumber": one.shape == (),
+        "arrays": {
+            name: (place, c.type_name(leaf.dtype), math.prod(leaf.shape)) for place, (name, leaf) in enumerate(arrays)
+        },
+    }
+    path = Path(folder) / f"{env.name}.js"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    script = [f'const MODULE = "{base64.b64encode(module).decode()}";', f"const ABOUT = {json.dumps(about)};"]
+    files.replace(path, "\n".join([*script, function.header("browser.js")]).encode())
+    return path
+
+
+def _acted(policy: Callable[[PyTree, jax.Array], PyTree], obs: PyTree, data: jax.Array) -> tuple[PyTree, PyTree]:
+    kept, data = turns.count_up(data)
+    return (), (policy(obs, turns.typed_key(data)), kept)
+
+
+def _named(trees: dict[str, PyTree]) -> list[tuple[str, Any]]:
+    """The leaves with their names, such as "state.time"."""
+    return [
+        (name + jax.tree_util.keystr(path), leaf)
+        for name, tree in trees.items()
+        for path, leaf in jax.tree_util.tree_leaves_with_path(tree)
+    ]
+
+
+def _storage(place: int, leaf: Any, value: Any) -> str:
+    """The declaration of an array; as large as its type may ask for."""
+    dtype = "long long" if leaf.dtype == np.int64 else c.type_name(leaf.dtype)
+    declared = f"static _Alignas(16) {dtype} array_{place}[{math.prod(leaf.shape)}]"
+    if value is None:
+        return f"{declared};"
+    numbers = ", ".join(c.number(x, leaf.dtype) for x in np.ravel(np.asarray(value, leaf.dtype)))
+    return f"{declared} = {{{numbers}}};"
