@@ -1,19 +1,40 @@
 """Functions computed by generated code on the CPU."""
 
+import ctypes
+
 import jax
 import numpy as np
-from envcore_native import kernels
+from envcore_native import compiler, function, kernels
 from envcore_native.arrays import fixed
 from envcore_native.body import Leaf
 from envcore_native.interpreter import interpret_function
 from envcore_native.scalars import Graph
 from envcore_native.source import rollout_function
 
+MOST_UNROLLED = 1000, 3
+"""Everything unrolled, and loops wherever there may be some."""
+
 
 def evaluated(fun, *structs):
-    """`fun` as compiled by the plugin for arrays of these types: it returns a list of numpy arrays."""
-    graph = Graph()
+    """`fun` as compiled by all back ends for arrays of these types: it returns a list of numpy arrays."""
     structs = [jax.ShapeDtypeStruct(np.shape(x), x.dtype) for x in structs]
+    kernel, *functions = by_kernel(fun, structs), *(by_c(fun, structs, most) for most in MOST_UNROLLED)
+
+    def results(*args):
+        expected = kernel(*args)
+        for function_of_c in functions:
+            for ours, theirs in zip(function_of_c(*args), expected, strict=True):
+                assert ours.dtype == theirs.dtype
+                check = np.testing.assert_allclose if ours.dtype.kind == "f" else np.testing.assert_array_equal
+                check(ours, theirs, **({"rtol": 3e-6, "atol": 1e-7} if ours.dtype.kind == "f" else {}))
+        return expected
+
+    return results
+
+
+def by_kernel(fun, structs):
+    """The kernel of a rollout, compiled by Warp."""
+    graph = Graph()
     inputs = [fixed(graph, f"in{i}", x.shape, x.dtype) for i, x in enumerate(structs)]
     result, outputs, _ = interpret_function(graph, fun, tuple(structs), inputs)
     result = jax.tree.leaves(result)
@@ -30,3 +51,18 @@ def evaluated(fun, *structs):
         return kernels.call("rollout", text, scalars, [row, *args], outputs, threads=32, block=32)
 
     return lambda *args: [np.reshape(x, s.shape) for x, s in zip(call(*args), result, strict=True)]
+
+
+def by_c(fun, structs, most_unrolled):
+    """A function of C, compiled by the system's compiler."""
+    made = function.lower("fun", lambda _, row: ((), fun(*row)), (), tuple(structs), most_unrolled=most_unrolled)
+    code = compiler.load(function.prelude() + made.source).fun
+
+    def call(*args):
+        inputs = [np.ascontiguousarray(x, s.dtype) for x, s in zip(args, structs, strict=True)]
+        outputs = [np.zeros(x.shape, x.dtype) for x in jax.tree.leaves(made.rows)]
+        arrays = [*inputs, *outputs]
+        code(0, 1, (ctypes.c_void_p * len(arrays))(*(x.ctypes.data for x in arrays)))
+        return outputs
+
+    return call

@@ -110,14 +110,15 @@ def web(
     text = [function.header("wasm.h"), code.text, *functions, *lines]
     text += ["#define WEB(name) __attribute__((export_name(#name)))", exports]
     module = compiler.web("\n".join(text))
+    places = {name: place for place, (name, _) in enumerate(arrays)}
+    if code.staged == one.dtype:  # `play` reads numbers where they are
+        places["action"] = len(jax.tree.leaves((code.shared, code.row[0])))
     about = {
         "name": env.name,
         "height": render.rows.shape[0],
         "width": render.rows.shape[1],
         "isOneNumber": one.shape == (),
-        "arrays": {
-            name: (place, c.type_name(leaf.dtype), math.prod(leaf.shape)) for place, (name, leaf) in enumerate(arrays)
-        },
+        "arrays": {name: (places[name], c.type_name(leaf.dtype), math.prod(leaf.shape)) for name, leaf in arrays},
     }
     path = Path(folder) / f"{env.name}.js"
     path.parent.mkdir(parents=True, exist_ok=True)
