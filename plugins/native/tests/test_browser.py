@@ -41,7 +41,7 @@ def node(tmp_path, module, **given):
     (tmp_path / "package.json").write_text('{"type": "module"}')
     (tmp_path / "play.js").write_text(PLAY)
     (tmp_path / "given.json").write_text(json.dumps(given))
-    command = [NODE, tmp_path / "play.js", module, tmp_path / "given.json"]
+    command = [str(NODE), tmp_path / "play.js", module, tmp_path / "given.json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -112,11 +112,11 @@ def test_a_policy_acts(tmp_path):
         "for (let i = 0; i < 9; ++i) { chosen.push(env.act()); env.step(chosen.at(-1)); }\n"
         "console.log(JSON.stringify(chosen));\n"
     )
-    chosen = json.loads(subprocess.run([NODE, tmp_path / "act.js"], capture_output=True, check=True).stdout)
+    chosen = json.loads(subprocess.run([str(NODE), tmp_path / "act.js"], capture_output=True, check=True).stdout)
     stepper = Stepper(env, autoreset="disabled")
     obs, _ = stepper.start(np.array([0, 7], np.uint32))
     for i, action in enumerate(chosen, 1):
-        assert action == policy(obs, jax.random.wrap_key_data(np.array([0, i], np.uint32)))
+        assert action == policy(obs, jax.random.wrap_key_data(jnp.array([0, i], jnp.uint32)))
         obs = stepper.step(action).obs
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from envcore_native.keys import Key
 from envcore_native.scalars import BY_ENVIRONMENT, Graph, Scalar, Table, check_dtype
 
-Index = tuple["int | Scalar", ...]
+Index = tuple[Any, ...]
 """For each axis a number or an int32 scalar, from 0 to the axis's length less one."""
 
 _MOST_HELD = 8  # elements of an array of params that a kernel keeps in registers

@@ -93,5 +93,7 @@ def expression(scalar: Scalar) -> str:
             return bits(texts[0], of, dtype)
         case "truncate":
             return f"op_truncate_{type_name(dtype)}({texts[0]})"
+        case _:
+            pass
     suffix = f"_{type_name(of)}" if operation in _HAS_A_TYPE else ""
     return f"op_{operation}{suffix}({', '.join(texts)})"

@@ -20,8 +20,8 @@ from pathlib import Path
 from envcore.errors import EnvcoreError
 
 _FLAGS = ["-O3", "-shared", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-w"]
-_WEB_FLAGS = ["-O2", "-nostdlib", "-Wl,--no-entry", "-msimd128", "-mbulk-memory", "-mnontrapping-fptoint", "-s"]
-_WEB_FLAGS += ["-ffp-contract=off", "-fno-math-errno", "-w"]
+_WEB_FLAGS = ["-O2", "-s", "-w", "-nostdlib", "-Wl,--no-entry", "-ffp-contract=off", "-fno-math-errno"]
+_WEB_FEATURES = ["-msimd128", "-mbulk-memory", "-mnontrapping-fptoint"]
 _HOW_TO_GET_ONE = "install a C compiler, or `pip install 'envcore-native[zig]'`"
 
 
@@ -71,7 +71,7 @@ def web(source: str) -> bytes:
         raise CompilerError("WebAssembly needs a compiler: `pip install 'envcore-native[zig]'`, or clang and lld.")
     with tempfile.TemporaryDirectory() as folder:
         module = Path(folder) / "module.wasm"
-        _compile([*compiler, *_WEB_FLAGS], source, module, [])
+        _compile([*compiler, *_WEB_FLAGS, *_WEB_FEATURES], source, module, [])
         return module.read_bytes()
 
 

@@ -93,9 +93,9 @@ def lower(
     once, body = RowBody(graph), RowBody(graph)
     once.tables = body.tables
     for leaf in outputs[:num_shared_out]:
-        once.store(leaf.name, leaf.array)
+        once.store_array(leaf.name, leaf.array)
     for leaf in outputs[num_shared_out:]:
-        body.store(leaf.name, leaf.array)
+        body.store_array(leaf.name, leaf.array)
 
     def arguments(leaves: list[Leaf], start: int, const: str = "") -> list[str]:
         """Declarations of the arrays."""

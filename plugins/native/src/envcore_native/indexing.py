@@ -15,7 +15,7 @@ from envcore_native.scalars import Graph, Scalar
 _INT32 = np.dtype(np.int32)
 
 
-def _place(graph: Graph, start: Scalar, most: int | None = None) -> int | Scalar:
+def _place(graph: Graph, start: Scalar, most: int | None = None) -> Any:
     """A start index as a number or an int32 scalar, inside 0 to `most` if it is given."""
     if start.is_constant:
         start_index = int(start.args[0])
@@ -30,15 +30,15 @@ def _at_most(graph: Graph, x: Scalar, most: int) -> Scalar:
     return graph.apply("op_min", x.dtype, x, graph.constant(most, x.dtype))
 
 
-def _plus(graph: Graph, a: int | Scalar, b: int | Scalar) -> int | Scalar:
+def _plus(graph: Graph, a: Any, b: Any) -> Any:
     """The sum of two indices, which is an index of the same axis."""
     if isinstance(a, int) or isinstance(b, int):
-        return graph.add(b, a) if isinstance(a, int) else graph.add(a, b)  # pyright: ignore[reportArgumentType]
+        return graph.add(b, a) if isinstance(a, int) else graph.add(a, b)
     low, high = (x + y for x, y in zip(graph.range_of(a), graph.range_of(b), strict=True))
     return graph.within(graph.apply("op_add", _INT32, a, b), low, high)
 
 
-def _minus(graph: Graph, a: int | Scalar, b: int | Scalar) -> int | Scalar:
+def _minus(graph: Graph, a: Any, b: Any) -> Any:
     if isinstance(b, int):
         return graph.add(a, -b)
     a = graph.constant(a, _INT32) if isinstance(a, int) else a
@@ -65,7 +65,7 @@ def _written(
     shape: Sequence[int],
     index: Index,
     old: Any,
-    starts: Sequence[int | Scalar],
+    starts: Sequence[Any],
     window: Sequence[int],
     update: Callable[[Index], Any],
     combine: Callable[[Any, Any], Any] = lambda old, new: new,
@@ -106,7 +106,7 @@ def _written(
     return select(graph, is_here, old, combine(old, update(tuple(place))))
 
 
-def _equal(graph: Graph, a: int | Scalar, b: int | Scalar) -> bool | Scalar:
+def _equal(graph: Graph, a: Any, b: Any) -> bool | Scalar:
     if isinstance(a, int):
         a, b = b, a
     if isinstance(a, int):
@@ -120,7 +120,7 @@ def _equal(graph: Graph, a: int | Scalar, b: int | Scalar) -> bool | Scalar:
     return is_equal(graph, base, b - offset)
 
 
-def _is_inside(graph: Graph, offset: int | Scalar, size: int) -> bool | Scalar:
+def _is_inside(graph: Graph, offset: Any, size: int) -> bool | Scalar:
     low, high = graph.range_of(offset)
     if low >= 0 and high < size:
         return True
@@ -162,8 +162,8 @@ def _scatter(op: str = "") -> Callable[..., Any]:
         combine = (lambda old, new: graph.apply(op, aval.dtype, old, new)) if op else (lambda old, new: new)
 
         @functools.cache
-        def starts_of(place: tuple[int, ...]) -> list[int | Scalar]:
-            starts: list[int | Scalar] = [0] * x.ndim
+        def starts_of(place: tuple[int, ...]) -> list[Any]:
+            starts: list[Any] = [0] * x.ndim
             for number, axis in enumerate(numbers.scatter_dims_to_operand_dims):
                 starts[axis] = _place(graph, indices.at((*place, number)), most[axis])
             for axis, i in zip(numbers.operand_batching_dims, numbers.scatter_indices_batching_dims, strict=True):
@@ -206,16 +206,17 @@ def _gather(
     limits, fills = _limits(x, slice_sizes), "FILL" in str(mode)
 
     def get(index: Index) -> Any:
-        row, place, flags = tuple(index[i] for i in batch), [0] * x.ndim, []
+        row, flags = tuple(index[i] for i in batch), []
+        place: list[Any] = [0] * x.ndim
         for number, axis in enumerate(numbers.start_index_map):
             start = _place(graph, indices.at((*row, number)))
-            place[axis] = graph.clamp(start, limits[axis])  # pyright: ignore[reportArgumentType]
+            place[axis] = graph.clamp(start, limits[axis])
             if fills:
                 flags.append(_equal(graph, start, place[axis]))
         for axis, i in zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True):
-            place[axis] = row[i]  # pyright: ignore[reportArgumentType]
+            place[axis] = row[i]
         for axis, i in zip(visible, numbers.offset_dims, strict=True):
-            place[axis] = _plus(graph, place[axis], index[i])  # pyright: ignore[reportArgumentType]
+            place[axis] = _plus(graph, place[axis], index[i])
         value = x.at(tuple(place))
         if not fills:
             return value

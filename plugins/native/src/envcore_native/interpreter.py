@@ -108,7 +108,7 @@ def _made(graph: Graph, value: Value) -> Value:
     return Dense(graph, value.scalars()) if most is None or value.size <= most else value
 
 
-def _evaluate(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[Any]:
+def _evaluate(graph: Graph, equation: Any, inputs: list[Any], place: str) -> Any:
     name, params, avals = equation.primitive.name, equation.params, [var.aval for var in equation.outvars]
     if name in _CALLS:
         inner = params[_CALLS[name]]
@@ -123,7 +123,7 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[Value], place: str) -> l
         return _of_words(graph, equation, inputs)
     has_keys = any(map(is_key, (*avals, *(atom.aval for atom in equation.invars))))
     if inputs and not has_keys and not any(isinstance(x, Array) for x in inputs) and _is_small(graph, avals, inputs):
-        return known.results(equation, inputs)
+        return list(known.results(equation, inputs))
     if name not in _RULES:
         raise InvalidArgumentError(f"envcore_native has no rule for the primitive {name}{place}.")
     for aval in avals:
@@ -189,7 +189,8 @@ def _cond(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[
         branch = branches[int(index)]
         return interpret(graph, branch.jaxpr, branch.consts, operands, place)
     first, *others = (interpret(graph, branch.jaxpr, branch.consts, operands, place) for branch in branches)
-    chosen, which = first, index.at(())
+    chosen: list[Value] = first
+    which = index.at(())
     for number, results in enumerate(others, 1):
         pick = functools.partial(select, graph, is_equal(graph, which, number))
         pairs = zip(equation.outvars, chosen, results, strict=True)

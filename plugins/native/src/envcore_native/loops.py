@@ -38,7 +38,7 @@ class RowBody(Body):
             elif scalar.op not in ("const", "input"):
                 self._declare(scalar, 0)
 
-    def store(self, to: str, array: Array) -> None:
+    def store_array(self, to: str, array: Array) -> None:
         """Stores an array, its elements in a row."""
         array = array.reshaped or array
         if not array.size:
@@ -90,7 +90,7 @@ class RowBody(Body):
         if of not in self._buffers:
             self._buffers[of] = buffer = f"buffer_{len(self._buffers)}"
             self.add(f"{type_name(of.dtype)} {buffer}[{of.array.size}];")
-            self.store(buffer, of.array)
+            self.store_array(buffer, of.array)
         return self._buffers[of]
 
     def _expression(self, scalar: Scalar) -> str:

@@ -32,9 +32,9 @@ def each(graph: Graph, aval: Any, fun: Callable[..., Any], *arrays: Array) -> Ar
     if graph.most_unrolled is None and all(isinstance(x, Dense) for x in arrays):
         found = each_of(fun, *(x.scalars() for x in arrays))
         return Dense(graph, filled(found, aval.shape))
-    inner = {None if x.reshaped is None else x.reshaped.shape for x in arrays if x.ndim}
-    if len(inner) == 1 and None not in inner:  # in the order in which a loop can go through it
-        shape = inner.pop()
+    inner = [x.reshaped for x in arrays if x.ndim]
+    shape = inner[0].shape if inner and inner[0] else None
+    if shape and all(x and x.shape == shape for x in inner):  # in the order in which one loop can go through it
         flat = each(graph, _Shaped(shape), fun, *((x.reshaped or x) if x.ndim else x for x in arrays))
         return reshaped(graph, flat, aval.shape)
     reads = [_reader(x, aval.shape) for x in arrays]
@@ -199,11 +199,11 @@ def reshaped(graph: Graph, x: Array, shape: tuple[int, ...]) -> Array:
     groups = list(_same_elements(x.shape, shape))
 
     def get(index: Index) -> Any:
-        result: list[int | Scalar] = []
+        result: list[Any] = []
         for of_x, of_result in groups:
             place = graph.combine(index[of_result], shape[of_result])
             sizes = x.shape[of_x]
-            digits: list[int | Scalar] = []
+            digits: list[Any] = []
             for size in sizes[:0:-1]:
                 place, digit = graph.divide(place, size)
                 digits.append(digit)
@@ -247,7 +247,7 @@ def _slice(graph: Graph, aval: Any, x: Array, *, start_indices: Any, limit_indic
 def _affine(graph: Graph, index: Index, steps: Sequence[tuple[int, int]]) -> Index:
     """Each part of an index times a step, from a start on."""
 
-    def one(index: int | Scalar, start: int, step: int) -> int | Scalar:
+    def one(index: Any, start: int, step: int) -> Any:
         if step != 1 and not isinstance(index, int):
             low, high = graph.range_of(index)
             scaled = graph.apply("op_mul", np.int32, index, graph.constant(step, np.int32))
@@ -332,7 +332,7 @@ def _unstack(graph: Graph, aval: Any, x: Array, *, axis: int) -> list[Array]:
 def _pad(graph: Graph, aval: Any, x: Array, value: Array, *, padding_config: Any) -> Array:
     def get(index: Index) -> Any:
         flags: list[bool | Scalar] = []
-        place: list[int | Scalar] = []
+        place: list[Any] = []
         for i, size, (low, _, inner) in zip(index, x.shape, padding_config, strict=True):
             i = graph.add(i, -int(low))
             if inner:
@@ -349,7 +349,7 @@ def _pad(graph: Graph, aval: Any, x: Array, value: Array, *, padding_config: Any
     return Array(graph, aval.shape, get)
 
 
-def _is_not_negative(graph: Graph, index: int | Scalar) -> bool | Scalar:
+def _is_not_negative(graph: Graph, index: Any) -> bool | Scalar:
     low, high = graph.range_of(index)
     if low >= 0 or high < 0:
         return low >= 0

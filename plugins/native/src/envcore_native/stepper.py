@@ -223,7 +223,8 @@ class Calls:
     """The calls of XLA's programs, with the interface of `Rows`."""
 
     def __init__(self, program: xla.Program, params: PyTree, copy: Callable[[Any], Any]):
-        self._program, self._progress, self._copy = program, None, copy
+        self._program, self._copy = program, copy
+        self._progress: Any = None
         self.set_params(params)
 
     @property

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import trees
+from envcore.engine.stepping import own_info
 from envcore.environment import Environment
 from envcore.typing import PyTree
 from envcore.wrappers import Batched
@@ -47,7 +48,7 @@ class Program:
         key = typed_key(data)
         if self.autoreset == "same_step":
             obs, state, reward, done, info = env.step(key, before.state, action, params)
-            own = {name: x for name, x in turns.own_info(info).items() if name != MASK}
+            own = {name: x for name, x in own_info(info).items() if name != MASK}
             view = View(state, obs, _where(~done, own) | turns.legal(env, state, params))
             turn = Turn(view, reward, info["terminated"], info["truncated"])
             return Progress(kept, state, jnp.zeros_like(done)), turn, (info["final_obs"], own)
