@@ -11,75 +11,88 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-_STEPS = {1: 20_000, 8: 10_000, 64: 5_000, 1024: 1_000}
-_SLOW_STEPS = {1: 20_000, 8: 2_000, 64: 200, 1024: 15}
+ENVIRONMENTS = ("CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1", "Pendulum-v1")
+"""Those that Gymnasium and EnvPool have too."""
+
+_SECONDS = 0.3
 
 
 def measure_all(repeats: int) -> list[dict[str, Any]]:
     """Environment steps per second of CPU time of each, in turns: medians."""
     results: list[dict[str, Any]] = []
-    for num_envs in _STEPS:
-        programs = {name: make(num_envs) for name, make in _makers(num_envs).items()}
-        steps = {name: (_SLOW_STEPS if "Sync" in name else _STEPS)[num_envs] for name in programs}
-        for name, env in programs.items():
-            _run(env, num_envs, steps[name])  # compiles
-        rates: dict[str, list[float]] = {name: [] for name in programs}
-        for _ in range(repeats):
-            for name, env in programs.items():
-                rates[name].append(_run(env, num_envs, steps[name]))
-        median = {name: statistics.median(each) for name, each in rates.items()}
-        results += [{"num_envs": num_envs, "program": name, "steps_per_second": each} for name, each in median.items()]
+    for env_id in ENVIRONMENTS:
+        for num_envs in (1, 8, 64, 1024):
+            programs = {name: make(num_envs) for name, make in _makers(env_id, num_envs).items()}
+            steps = {name: max(20, int(_rate(env, num_envs, 20) * _SECONDS)) for name, env in programs.items()}
+            rates: dict[str, list[float]] = {name: [] for name in programs}
+            for _ in range(repeats):
+                for name, env in programs.items():
+                    rates[name].append(num_envs * _rate(env, num_envs, steps[name]))
+            for name, each in rates.items():
+                row = {"id": env_id, "num_envs": num_envs, "program": name, "steps_per_second": statistics.median(each)}
+                results.append(row)
     return results + _training()
 
 
 def markdown(results: list[dict[str, Any]], *, header: bool) -> str:
     """The table of the results, each with the ratio of envcore's to it."""
     del header
-    ours = {row["num_envs"]: row["steps_per_second"] for row in results if row["program"].startswith("envcore")}
-    lines = ["| environments | program | steps/s | envcore's / this |", "|---|---|---|---|"]
+    ours = {_place(row): row["steps_per_second"] for row in results if row["program"].startswith("envcore")}
+    lines = ["| environment | how many | program | steps/s | envcore's / this |", "|---|---|---|---|---|"]
     for row in results:
         rate = row["steps_per_second"]
-        lines.append(f"| {row['num_envs']} | {row['program']} | {rate:,.0f} | {ours[row['num_envs']] / rate:.2f} |")
+        ratio = ours[_place(row)] / rate
+        lines.append(f"| {row['id']} | {row['num_envs']} | {row['program']} | {rate:,.0f} | {ratio:.2f} |")
     return "\n".join(lines)
 
 
-def _makers(num_envs: int) -> dict[str, Callable[[int], Any]]:
-    ours, theirs = "envcore_adapters.gymnasium:envcore/CartPole-v1", "CartPole-v1"
+def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["id"], row["num_envs"]
+
+
+def _makers(env_id: str, num_envs: int) -> dict[str, Callable[[int], Any]]:
+    ours = f"envcore_adapters.gymnasium:envcore/{env_id}"
+    makers: dict[str, Callable[[int], Any]] = {}
     if num_envs == 1:
-        alone = {"envcore": lambda _: gymnasium.make(ours), "Gymnasium": lambda _: gymnasium.make(theirs)}
-        return {**alone, **_envpool()}
-    return {
-        "envcore": lambda n: gymnasium.make_vec(ours, num_envs=n),
-        "Gymnasium, SyncVectorEnv": lambda n: gymnasium.make_vec(theirs, num_envs=n, vectorization_mode="sync"),
-        "Gymnasium, CartPoleVectorEnv": lambda n: gymnasium.make_vec(theirs, num_envs=n),
-        **_envpool(),
-    }
+        makers = {"envcore": lambda _: gymnasium.make(ours), "Gymnasium": lambda _: gymnasium.make(env_id)}
+    else:
+        makers["envcore"] = lambda n: gymnasium.make_vec(ours, num_envs=n)
+        makers["Gymnasium, one by one"] = lambda n: gymnasium.make_vec(env_id, num_envs=n, vectorization_mode="sync")
+        if gymnasium.spec(env_id).vector_entry_point:
+            makers["Gymnasium, in numpy"] = lambda n: gymnasium.make_vec(env_id, num_envs=n)
+    if importlib.util.find_spec("envpool") is not None:  # `uv run --with envpool`
+        make = importlib.import_module("envpool").make
+        makers["EnvPool"] = lambda n: make(env_id, env_type="gymnasium", num_envs=n, num_threads=1)
+    return makers
 
 
-def _envpool() -> dict[str, Callable[[int], Any]]:
-    """EnvPool with one thread, where it is installed: `uv run --with envpool`."""
-    if importlib.util.find_spec("envpool") is None:
-        return {}
-    make = importlib.import_module("envpool").make
-    return {"EnvPool": lambda n: make("CartPole-v1", env_type="gymnasium", num_envs=n, num_threads=1)}
-
-
-def _run(env: Any, num_envs: int, num_steps: int) -> float:
-    """Steps per second of CPU time, with actions that keep the pole up for a while and new observations."""
+def _rate(env: Any, num_envs: int, num_calls: int) -> float:
+    """Calls of `step` per second of CPU time; each returns new observations."""
     is_pool = hasattr(env, "async_reset")
     env.reset(**({} if is_pool else {"seed": 0}))
-    batch = [np.full(num_envs, action) for action in (0, 1)]
+    batches = _actions(env, num_envs, is_pool)
+    is_one, obs = num_envs == 1 and not is_pool, None
     start = time.process_time()
-    obs: Any = None
-    for step in range(num_steps):
-        if num_envs == 1 and not is_pool:
-            obs, _, terminated, truncated, _ = env.step(step % 2)
+    for call in range(num_calls):
+        if is_one:
+            obs, _, terminated, truncated, _ = env.step(batches[call % 2])
             if terminated or truncated:
                 env.reset()
         else:
-            obs = env.step(batch[step % 2])[0]
+            obs = env.step(batches[call % 2])[0]
+    elapsed = time.process_time() - start
     assert np.isfinite(obs).all()
-    return num_envs * num_steps / (time.process_time() - start)
+    return num_calls / elapsed
+
+
+def _actions(env: Any, num_envs: int, is_pool: bool) -> list[Any]:
+    """Two actions, which alternate and so keep a pole up for a while."""
+    space = env.action_space if is_pool else getattr(env, "single_action_space", env.action_space)
+    is_discrete = hasattr(space, "n")
+    values = [0, int(space.n) - 1] if is_discrete else [space.low, space.high]
+    if num_envs == 1 and not is_pool:
+        return [value if is_discrete else np.asarray(value) for value in values]
+    return [np.stack([np.asarray(value)] * num_envs) for value in values]
 
 
 def _training() -> list[dict[str, Any]]:
@@ -95,5 +108,5 @@ def _training() -> list[dict[str, Any]]:
         start = time.perf_counter()
         model.learn(8192)
         rate = model.num_timesteps / (time.perf_counter() - start)
-        results.append({"num_envs": "PPO", "program": f"{name}, Stable-Baselines3", "steps_per_second": rate})
+        results.append({"id": "CartPole-v1", "num_envs": "PPO", "program": f"{name}, SB3", "steps_per_second": rate})
     return results

@@ -226,6 +226,23 @@ def test_a_compiler_that_fails_is_quoted(monkeypatch):
         compiler.load("int x")
 
 
+def test_a_damaged_file_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(compiler, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(compiler, "_compile", lambda command, source, library, libraries: library.write_text("no code"))
+    with pytest.raises(compiler.CompilerError, match=r"\.so cannot be used: .*Delete it, or free some space"):
+        compiler.load("int x;")
+
+
+def test_other_random_streams_are_xla_s():
+    before = jax.config.jax_threefry_partitionable
+    jax.config.update("jax_threefry_partitionable", False)
+    try:
+        steps = Stepper(envcore.make("Catch-bsuite", rows=7)[0], 2)
+        assert "jax_threefry_partitionable" in str(steps.why_not_native)
+    finally:
+        jax.config.update("jax_threefry_partitionable", before)
+
+
 def test_two_processes_compile_the_same_source(tmp_path):
     """Both get it, and the folder is the user's alone."""
     program = (

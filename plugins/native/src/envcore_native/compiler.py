@@ -52,9 +52,12 @@ def load(source: str) -> ctypes.CDLL:
     flags = [*_FLAGS, "-march=native"] if platform.machine() in ("x86_64", "AMD64") else _FLAGS
     identity = "\n".join([*compiler, *flags, _processor(), source])
     library = _folder() / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.so"
-    if not library.exists():
-        _compile([*compiler, *flags], source, library, ["-lm"])
-    return ctypes.CDLL(str(library))
+    try:
+        if not library.exists():
+            _compile([*compiler, *flags], source, library, ["-lm"])
+        return ctypes.CDLL(str(library))
+    except OSError as error:  # a full disk, a damaged file
+        raise CompilerError(f"{library} cannot be used: {error}. Delete it, or free some space.") from error
 
 
 def web(source: str) -> bytes:

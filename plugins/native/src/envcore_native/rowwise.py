@@ -50,6 +50,9 @@ def code(env: Environment, autoreset: str, spend: Spend) -> Code:
     Raises:
       InvalidArgumentError: there is no rule for a part of the program.
     """
+    config: Any = jax.config
+    if not config.jax_threefry_partitionable:
+        raise InvalidArgumentError("envcore_native draws random numbers only with jax_threefry_partitionable on.")
     one, plain = lane_of(env), lane_of(env, lambda env: env)
     state, params = arguments.state_struct(plain), arguments.default_params(plain)
     space, whole = plain.action_space(params), arguments.state_struct(env)

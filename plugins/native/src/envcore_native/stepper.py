@@ -225,6 +225,7 @@ class Calls:
     def __init__(self, program: xla.Program, params: PyTree, copy: Callable[[Any], Any]):
         self._program, self._copy = program, copy
         self._progress: Any = None
+        self._everywhere = np.ones(program.env.batch_shape, bool)
         self.set_params(params)
 
     @property
@@ -259,14 +260,12 @@ class Calls:
 
     def start(self, data: Any, mask: Any, keys: Any, spends: bool) -> None:
         data = self._progress.key if data is None else data
-        progress, view = self._program.start(data, spends, self._params, keys)
-        if mask is not None:
-            self.restart(data, mask, spends, (mask, view.state))
-        else:
-            self._progress, self.view = progress, view
+        self._merge(self._program.start(data, spends, self._params, keys), mask)
 
-    def restart(self, data: Any, mask: Any, spends: bool, starts: Any = None) -> None:
-        data = self._progress.key if data is None else data
-        mask = np.ones(self._program.env.batch_shape, bool) if mask is None else mask
-        arguments = data, spends, mask, self._params, starts
-        self._progress, self.view = self._program.restart(self._progress, *arguments)
+    def restart(self, data: Any, mask: Any, spends: bool) -> None:
+        data, mask = self._progress.key if data is None else data, self._everywhere if mask is None else mask
+        self._merge(self._program.restart(self._progress, data, spends, mask, self._params), mask)
+
+    def _merge(self, after: xla.Progress, mask: Any) -> None:
+        before, mask = (after, self._everywhere) if mask is None else (self._progress, mask)
+        self._progress, self.view = self._program.merge(before, after, mask, self._params)

@@ -62,16 +62,16 @@ def step(env: Environment, key: jax.Array, state: PyTree, action: PyTree, params
 
 def start(env: Environment, key: jax.Array, params: PyTree) -> View:
     """A reset from nothing."""
-    return _first(env, arguments.init_state(env, env.draw_start(key, params), params), params)
+    return first(env, arguments.init_state(env, env.draw_start(key, params), params), params)
 
 
 def restart(env: Environment, key: jax.Array, state: PyTree, params: PyTree) -> View:
     """A reset that keeps what survives an auto-reset."""
-    return _first(env, env.restart(key, jnp.ones(env.batch_shape, bool), state, params), params)
+    return first(env, env.restart(key, jnp.ones(env.batch_shape, bool), state, params), params)
 
 
-def _first(env: Environment, state: PyTree, params: PyTree) -> View:
-    """With zeros for what only a step can tell."""
+def first(env: Environment, state: PyTree, params: PyTree) -> View:
+    """What a program sees of a first state, with zeros for what only a step can tell."""
     struct = jax.eval_shape(lambda: step(env, jax.random.key(0), state, _any_action(env, params), params)).view.info
     info = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), struct)
     return View(state, env.observe(state, params), info | legal(env, state, params))

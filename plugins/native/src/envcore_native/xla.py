@@ -63,27 +63,23 @@ class Program:
         return Progress(kept, turn.view.state, turn.terminated | turn.truncated), turn, None
 
     @functools.partial(jax.jit, static_argnums=0)
-    def start(self, data: Any, spends: Any, params: PyTree, keys: Any = None) -> tuple[Progress, View]:
+    def start(self, data: Any, spends: Any, params: PyTree, keys: Any = None) -> Progress:
         """From nothing, by the key of `data`, or by a key for each environment, of the data uint32 (num_envs, 2)."""
         kept, data = self._spent(data, spends)
-        view = turns.start(self.env, typed_key(data if keys is None else keys), params)
-        return Progress(kept, view.state, jnp.zeros(self.env.batch_shape, bool)), view
+        state = turns.start(self.env, typed_key(data if keys is None else keys), params).state
+        return Progress(kept, state, jnp.zeros(self.env.batch_shape, bool))
 
     @functools.partial(jax.jit, static_argnums=0)
-    def restart(
-        self, before: Progress, data: Any, spends: Any, mask: Any, params: PyTree, starts: Any = None
-    ) -> tuple[Progress, View]:
-        """Resets where the mask is true: as an auto-reset does, or from `starts`, a mask and states from nothing."""
+    def restart(self, before: Progress, data: Any, spends: Any, mask: Any, params: PyTree) -> Progress:
+        """As an auto-reset does where the mask is true."""
         kept, data = self._spent(data, spends)
-        state = before.state
-        if starts is None:
-            state = self._choose(params, mask, self.env.restart(typed_key(data), mask, state, params), state)
-        else:
-            from_nothing, fresh = starts
-            again = self.env.restart(typed_key(data), mask & ~from_nothing, state, params)
-            state = self._choose(params, mask, self._choose(params, from_nothing, fresh, again), state)
-        info = turns.start(self.env, typed_key(data), params).info | turns.legal(self.env, state, params)
-        return Progress(kept, state, before.done & ~mask), View(state, self.env.observe(state, params), info)
+        return Progress(kept, self.env.restart(typed_key(data), mask, before.state, params), before.done & ~mask)
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def merge(self, before: Progress, after: Progress, mask: Any, params: PyTree) -> tuple[Progress, View]:
+        """`after` where the mask is true, else `before`."""
+        state = self._choose(params, mask, after.state, before.state)
+        return Progress(after.key, state, before.done & ~mask), turns.first(self.env, state, params)
 
     def _spent(self, data: Any, spends: Any) -> tuple[Any, Any]:
         kept, spent = self.spend(data)
