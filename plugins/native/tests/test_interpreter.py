@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.errors import InvalidArgumentError
-from evaluated import evaluated
+from evaluated import by_c, evaluated
 from jax import lax
 
 X = np.arange(20, dtype=np.int32).reshape(5, 4)
@@ -38,6 +38,17 @@ def test_programs_inside_a_program():
     theirs = jax.tree.leaves(jax.jit(fun)(X, places))
     for a, b in zip(evaluated(fun, X, places)(X, places), theirs, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_a_long_chain_of_large_arrays():
+    """It would be too deep for Python, if no array in it was stored."""
+
+    def fun(x):
+        return lax.scan(lambda total, i: (jnp.where(total > i, total - x, total + i), None), x, jnp.arange(400))[0]
+
+    x = np.arange(100, dtype=np.int32) * 7 % 31
+    struct = [jax.ShapeDtypeStruct(x.shape, x.dtype)]
+    np.testing.assert_array_equal(by_c(fun, struct, 8)(x)[0], jax.jit(fun)(x))
 
 
 def test_a_primitive_without_a_rule_is_named_with_its_line():

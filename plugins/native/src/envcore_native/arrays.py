@@ -41,6 +41,7 @@ class Array:
     ):
         self.graph, self.shape, self.computes, self._get, self.reshaped = graph, tuple(shape), computes, get, reshaped
         self._found: dict[Index, Any] = {}
+        self.depth = 0  # of arrays that it is computed from, which are not in memory
 
     @property
     def size(self) -> int:

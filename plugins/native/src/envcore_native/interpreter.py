@@ -20,8 +20,8 @@ from jax.core import Tracer
 from jax.extend import source_info_util
 
 from envcore_native import indexing, known, products, reductions, rules
-from envcore_native.arrays import Array, Dense, constants, fixed, is_equal, keys_of, select, words_of
-from envcore_native.keys import FUNCTIONS, is_key
+from envcore_native.arrays import Array, Dense, constants, fixed, is_equal, keys_of, select, stored, words_of
+from envcore_native.keys import FUNCTIONS, Key, is_key
 from envcore_native.rules import TooManyError, each
 from envcore_native.scalars import Graph, check_dtype
 
@@ -31,6 +31,7 @@ Value = np.ndarray | Array
 _RULES = {**rules.RULES, **reductions.RULES, **indexing.RULES, **products.RULES}
 _MOST_ITERATIONS = 1_000
 _MOST_KNOWN = 4_096
+_MOST_NESTED = 50  # arrays that are functions of one another, before one is stored
 ROW = "row_of_a_batch"
 """The name of a jitted function that is applied to a batch of one row, that of the environment."""
 _THREEFRY = inspect.unwrap(random.threefry).__name__
@@ -89,10 +90,13 @@ def interpret(graph: Graph, jaxpr: Any, consts: Sequence[Value], args: Sequence[
         return np.asarray(atom.val, atom.aval.dtype) if hasattr(atom, "val") else values[atom]
 
     for equation in jaxpr.eqns:
-        results = _evaluate(graph, equation, [read(atom) for atom in equation.invars], _line(equation) or place)
-        for var, result in zip(equation.outvars, results, strict=True):
+        inputs = [read(atom) for atom in equation.invars]
+        depth = max((x.depth for x in inputs if isinstance(x, Array)), default=0)
+        for var, result in zip(
+            equation.outvars, _evaluate(graph, equation, inputs, _line(equation) or place), strict=True
+        ):
             is_empty = 0 in var.aval.shape and not is_key(var.aval)
-            values[var] = np.zeros(var.aval.shape, var.aval.dtype) if is_empty else _made(graph, result)
+            values[var] = np.zeros(var.aval.shape, var.aval.dtype) if is_empty else _made(graph, result, depth)
     return [read(atom) for atom in jaxpr.outvars]
 
 
@@ -100,12 +104,16 @@ def _array(graph: Graph, value: Value) -> Array:
     return value if isinstance(value, Array) else constants(graph, value)
 
 
-def _made(graph: Graph, value: Value) -> Value:
+def _made(graph: Graph, value: Value, depth: int = 0) -> Value:
     """The value; of an array that is not to be computed in a loop all scalars are made."""
     most = graph.most_unrolled
-    if isinstance(value, Dense) or not isinstance(value, Array) or not value.computes:
+    if isinstance(value, Dense) or not isinstance(value, Array):
         return value
-    return Dense(graph, value.scalars()) if most is None or value.size <= most else value
+    if value.computes and (most is None or value.size <= most):
+        return Dense(graph, value.scalars())
+    value.depth = max(value.depth, depth + 1)
+    is_deep = value.depth > _MOST_NESTED and not isinstance(value.at((0,) * value.ndim), Key)
+    return stored(value) if is_deep and most is not None else value
 
 
 def _evaluate(graph: Graph, equation: Any, inputs: list[Any], place: str) -> Any:
