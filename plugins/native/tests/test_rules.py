@@ -130,6 +130,8 @@ def test_arrays_are_computed_as_by_xla():
         return [
             x.reshape(4, 5).T,
             jnp.broadcast_to(x, (3, 5, 4)),
+            jnp.tile(x, (2, 3)),
+            jnp.tile(x, (2, 1, 3)),
             x[::2, 1:3],
             lax.rev(x, (0, 1)),
             jnp.concatenate([x, y], axis=1),

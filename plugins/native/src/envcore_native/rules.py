@@ -329,6 +329,12 @@ def _unstack(graph: Graph, aval: Any, x: Array, *, axis: int) -> list[Array]:
 
 
 @rule
+def _tile(graph: Graph, aval: Any, x: Array, *, reps: Sequence[int]) -> Array:
+    axes = range(len(aval.shape) - x.ndim, len(aval.shape))  # reps may have more axes than the array
+    return view(graph, aval, lambda index: x.at(tuple(graph.divide(index[i], x.shape[i - axes[0]])[1] for i in axes)))
+
+
+@rule
 def _pad(graph: Graph, aval: Any, x: Array, value: Array, *, padding_config: Any) -> Array:
     def get(index: Index) -> Any:
         flags: list[bool | Scalar] = []
