@@ -23,18 +23,20 @@ def test_in_64_bit_mode():
 
 FORKED = """
 import os, warnings
+import jax
 from envcore.errors import EnvcoreError
 from envcore_adapters.gymnasium import GymnasiumEnv, GymnasiumVectorEnv
 
 warnings.simplefilter("ignore")  # JAX's own, of the fork
 env, envs = GymnasiumEnv("CartPole-v1"), GymnasiumVectorEnv("CartPole-v1", 2)
 env.reset(), envs.reset()
+jax.devices()
 child = os.fork()
 if child:
     assert os.waitpid(child, 0)[1] == 0
 else:
     new = GymnasiumEnv(env.env)
-    for call in (env.reset, lambda: env.step(0), envs.reset, lambda: envs.step([0, 0]), new.reset):
+    for call in (env.reset, envs.reset, lambda: envs.step([0, 0]), new.reset):
         try:
             call()
             os._exit(1)
@@ -61,6 +63,7 @@ for env_id in ("CartPole-v1", "Pendulum-v1", "Breakout-MinAtar", "FrozenLake-mis
 env = GymnasiumEnv("CartPole-v1")
 assert not xla_bridge._backends
 env.reset()
+env.unwrapped.state
 assert xla_bridge._backends  # that is where they are
 """
 
@@ -70,7 +73,7 @@ def test_no_backend_starts_before_the_first_reset():
 
 
 ASYNC = """
-import gymnasium, envcore_adapters.gymnasium, warnings
+import gymnasium, envcore_adapters.gymnasium, jax, warnings
 from envcore.errors import EnvcoreError
 
 def made():
@@ -83,7 +86,7 @@ assert envs.reset(seed=[1, 1])[0].shape == (2, 4)
 assert envs.step([0, 1])[1].tolist() == [1, 1]
 envs.close()
 
-envcore_adapters.gymnasium.GymnasiumEnv("CartPole-v1").reset()
+jax.devices()
 warnings.simplefilter("ignore")  # JAX's own, of the fork
 envs = made()
 try:

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 from envcore.checks import positive_integer
 from envcore.errors import InvalidArgumentError
+from envcore_native import MASK
 from gymnasium.utils import seeding
 
 from envcore_adapters.inputs import optional_seed
@@ -65,8 +66,8 @@ def key_data_of_each(seeds: Sequence[int | None], generator: np.random.Generator
 
 
 def masked(info: dict[str, Any], mask: Any) -> dict[str, Any]:
-    """Each entry `x` of a batch's info, and as `_x` the mask of the environments that have it."""
-    return info | {f"_{name}": mask.copy() for name in info}
+    """Each entry `x` of a batch's info, and as `_x` the mask of those that have it: all have legal actions."""
+    return info | {f"_{name}": np.ones_like(mask) if name == MASK else mask.copy() for name in info}
 
 
 def final_entries(done: np.ndarray[Any, Any], last_obs: Any, infos: Any) -> dict[str, Any]:

@@ -175,8 +175,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
             obs, info = self._stepper.restart(key, mask)
         self._has_state = True
         self._resets &= False if mask is None else ~mask
-        legal = {name: _where(chosen, x) for name, x in info.items() if name == MASK}
-        infos = masked(legal, chosen)
+        infos = {MASK: _where(chosen, info[MASK]), f"_{MASK}": chosen} if MASK in info else {}
         return self._given(obs if self._widen is None else self._widen(obs)), self._given(infos)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
