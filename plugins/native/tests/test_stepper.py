@@ -234,7 +234,8 @@ def test_a_damaged_file_is_named(monkeypatch, tmp_path):
 
 
 def test_other_random_streams_are_xla_s():
-    before = jax.config.jax_threefry_partitionable
+    config: Any = jax.config
+    before = config.jax_threefry_partitionable
     jax.config.update("jax_threefry_partitionable", False)
     try:
         steps = Stepper(envcore.make("Catch-bsuite", rows=7)[0], 2)
