@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from envcore.errors import InvalidArgumentError, InvalidParamsError, UnknownEnvironmentError
 from envcore.wrappers import Batched
-from envcore_adapters.inputs import chosen, on_device, optional_seed, single
+from envcore_adapters.inputs import chosen, optional_seed, single
+from envcore_native.xla import on_device
 
 
 def test_an_id_with_params_and_options():

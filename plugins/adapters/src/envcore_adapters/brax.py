@@ -16,9 +16,10 @@ from envcore import NO_TIME_LIMIT, Environment, random, spaces
 from envcore.engine.stepping import own_info
 from envcore.errors import InvalidActionError, InvalidArgumentError
 from envcore.wrappers import FlattenObservation, RescaleAction
+from envcore_native.xla import on_device
 
 from envcore_adapters import needs
-from envcore_adapters.inputs import on_device, single
+from envcore_adapters.inputs import single
 
 with needs("brax"):
     from brax.envs.base import Env, State

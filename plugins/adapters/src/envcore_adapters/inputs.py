@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from envcore import Environment, forks, random, registry
+from envcore import Environment, random, registry
 from envcore.engine import arguments
 from envcore.errors import InvalidArgumentError
 
@@ -53,17 +53,6 @@ def single(env: str | Environment, params: Any, options: Mapping[str, Any], inst
     if made.batch_shape:
         raise InvalidArgumentError(f"{made.name} is a batch of environments: {instead}.")
     return made, params
-
-
-def on_device(params: Any) -> Any:
-    """The params on the default device, where no call has to copy them again.
-
-    Raises:
-      EnvcoreError: this process was forked after JAX had started.
-    """
-    forks.check()
-    # A program may donate its arguments, so they share no memory with the defaults.
-    return jax.tree.map(lambda x: x if isinstance(x, jax.Array) else jax.device_put(x, may_alias=False), params)
 
 
 def optional_seed(seed: Any) -> int | None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+import jax
 import numpy as np
+from envcore.typing import PyTree
 
 from envcore_native import c
 from envcore_native.arrays import Array
 from envcore_native.c import name, text, type_name
 from envcore_native.layers import SHARES, Layers
-from envcore_native.scalars import Scalar, Table, live
+from envcore_native.scalars import Graph, Scalar, Table, live
 
 KEY_WORDS = 2
 
@@ -41,6 +43,14 @@ class Leaf:
         return f"{type_name(self.dtype)}* __restrict__ {self.name}"
 
 
+def leaves(graph: Graph, kind: str, tree: PyTree, inputs: Callable[..., Array]) -> list[Leaf]:
+    """Inputs for the leaves of a tree of types."""
+    return [
+        Leaf(f"{kind}{i}", inputs(graph, f"{kind}{i}", x.shape, x.dtype), x.dtype)
+        for i, x in enumerate(jax.tree.leaves(tree))
+    ]
+
+
 class Body:
     """Lines of code that compute scalars, each at its first use."""
 
@@ -67,7 +77,7 @@ class Body:
             elif scalar.op == "product":
                 self._multiply(scalar)
             elif scalar.op != "const":
-                self.add(f"const {type_name(scalar.dtype)} {name(scalar)} = {self._expression(scalar)};")
+                self._declare(scalar)
 
     def store(self, leaf: Leaf) -> None:
         """Stores a step's leaf in [T, N, ...] in units of up to 16 bytes, each as soon as it is computed."""
@@ -93,6 +103,9 @@ class Body:
                 start = (end - 1) // 32 * 32
                 place = f"{leaf.name}, (size_t)t * count + first, {num_words}, {start}, {end - start}"
                 self.add(f"KEEP FLUSH({unit // 4}, {place});")
+
+    def _declare(self, scalar: Scalar) -> None:
+        self.add(f"const {type_name(scalar.dtype)} {name(scalar)} = {self._expression(scalar)};")
 
     def _expression(self, scalar: Scalar) -> str:
         if scalar.op in ("load", "lookup"):

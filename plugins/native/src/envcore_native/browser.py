@@ -20,7 +20,6 @@ from envcore.typing import PyTree
 from envcore_native import c, compiler, function, rowwise, turns
 
 _EXPORTS = """
-#define NUM(arrays) (sizeof(arrays) / sizeof(*arrays))
 static void keep(void) {
   copy_row(arrays, 0, SHARED, OUT, state_bytes, STATES);
   array_0[0] = ((uint32*)arrays[OUT - 1])[0], array_0[1] = ((uint32*)arrays[OUT - 1])[1];
@@ -107,7 +106,7 @@ def web(
     lines = [_storage(place, leaf, values.get(place)) for place, (_, leaf) in enumerate(arrays)]
     tables = {"arrays": list(range(len(arrays))), **tables}
     lines += [f"static void* {name}[] = {{{', '.join(f'array_{i}' for i in of)}}};" for name, of in tables.items()]
-    text = [function.header("wasm.h"), code.text, *functions, *lines]
+    text = [c.header("wasm.h"), code.text, *functions, *lines]
     text += ["#define WEB(name) __attribute__((export_name(#name)))", exports]
     module = compiler.web("\n".join(text))
     places = {name: place for place, (name, _) in enumerate(arrays)}
@@ -123,7 +122,7 @@ def web(
     path = Path(folder) / f"{env.name}.js"
     path.parent.mkdir(parents=True, exist_ok=True)
     script = [f'const MODULE = "{base64.b64encode(module).decode()}";', f"const ABOUT = {json.dumps(about)};"]
-    files.replace(path, "\n".join([*script, function.header("browser.js")]).encode())
+    files.replace(path, "\n".join([*script, c.header("browser.js")]).encode())
     return path
 
 

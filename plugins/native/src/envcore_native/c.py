@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.resources
 import math
 from typing import Any
 
@@ -28,6 +29,11 @@ _HAS_A_TYPE = {"above", "abs", "before", "below", "div", "level", "max", "min", 
     f"shift_{direction}" for direction in ("left", "right_arithmetic", "right_logical")
 }
 """Operations for which `arithmetic.h` has a function for each type."""
+
+
+def header(name: str) -> str:
+    """A file of C that belongs to this package."""
+    return importlib.resources.files("envcore_native").joinpath(name).read_text()
 
 
 @functools.cache

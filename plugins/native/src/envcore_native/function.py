@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.resources
 from collections.abc import Callable
 
 import jax
@@ -11,24 +10,20 @@ import numpy as np
 from envcore.typing import PyTree
 
 from envcore_native import c
-from envcore_native.arrays import Memory, in_memory, strides_of
-from envcore_native.body import Leaf
+from envcore_native.arrays import fixed
+from envcore_native.body import Leaf, leaves
 from envcore_native.interpreter import interpret_function
 from envcore_native.lane import AXIS
 from envcore_native.loops import RowBody
-from envcore_native.scalars import Graph, check_dtype
+from envcore_native.scalars import Graph
 
 MOST_UNROLLED = 64
 """Elements of an array from which on a loop computes them."""
 
 
-def header(name: str) -> str:
-    return importlib.resources.files("envcore_native").joinpath(name).read_text()
-
-
 def prelude() -> str:
     """What all generated C needs."""
-    return header("arithmetic.h") + "\n#define TABLE static const\n#define EXPORT\n"
+    return c.header("arithmetic.h") + "\n#define TABLE static const\n#define EXPORT\n"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -71,19 +66,10 @@ def lower(
     """
     graph = Graph(most_unrolled, most_selects=(2, 1))
 
-    def leaves(kind: str, tree: PyTree) -> list[Leaf]:
-        found = []
-        for number, leaf in enumerate(jax.tree.leaves(tree)):
-            check_dtype(leaf.dtype)
-            pointer = f"{kind}{number}"
-            memory = Memory(pointer, 0, strides_of(leaf.shape))
-            found.append(Leaf(pointer, in_memory(graph, memory, leaf.shape, leaf.dtype), np.dtype(leaf.dtype)))
-        return found
-
-    inputs = leaves("shared", shared)
+    inputs = leaves(graph, "shared", shared, fixed)
     graph.shared.update(leaf.name for leaf in inputs)
     num_shared = len(inputs)
-    inputs += leaves("row", row)
+    inputs += leaves(graph, "row", row, fixed)
     axes = [] if num_rows is None else [(AXIS, num_rows)]
     result, arrays, closed_over = interpret_function(graph, fun, (shared, row), [leaf.array for leaf in inputs], axes)
     assert not closed_over, "traced arrays are arguments"
@@ -105,12 +91,10 @@ def lower(
             lines.append(f"  {kind} __restrict__ const all_{leaf.name} = ({kind})arrays[{place}];")
         return lines
 
-    def rows(leaves: list[Leaf], const: str = "", offset: str = "") -> list[str]:
-        return [
-            f"    {const}{c.type_name(leaf.dtype)}* const {leaf.name} = all_{leaf.name}"
-            + (f" + number * {leaf.array.size}l;" if offset else ";")
-            for leaf in leaves
-        ]
+    def rows(leaves: list[Leaf], const: str = "", number: str = "number") -> list[str]:
+        """Declarations of a row of each, or with the number 0 of what all rows share."""
+        kinds = [(leaf, f"{const}{c.type_name(leaf.dtype)}*") for leaf in leaves]
+        return [f"    {kind} const {x.name} = all_{x.name} + {number} * {x.array.size}l;" for x, kind in kinds]
 
     own, made = inputs[num_shared:], outputs[num_shared_out:]
     lines = [
@@ -118,16 +102,16 @@ def lower(
         *(f"  {c.table(name, table.values, table.dtype)}" for table, name in body.tables.items()),
         *arguments(inputs, 0, "const "),
         *arguments(outputs, len(inputs)),
-        *rows(inputs[:num_shared], "const "),
-        *rows(outputs[:num_shared_out]),
+        *rows(inputs[:num_shared], "const ", "0"),
+        *rows(outputs[:num_shared_out], "", "0"),
         "  {",
         *once.shared,
         *once.lines,
         "  }",
         *body.shared,
         "  for (int32 number = first; number < end; ++number) {",
-        *rows(own, "const ", "number"),
-        *rows(made, "", "number"),
+        *rows(own, "const "),
+        *rows(made),
         *body.lines,
         "  }",
         "}",

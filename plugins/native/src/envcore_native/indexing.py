@@ -20,14 +20,11 @@ def _place(graph: Graph, start: Scalar, most: int | None = None) -> Any:
     if start.is_constant:
         start_index = int(start.args[0])
     elif start.dtype == np.uint32:  # as int32, a large one would be negative
-        start_index = graph.apply("op_convert", _INT32, _INT32, _at_most(graph, start, 2**31 - 1))
+        start = graph.apply("op_min", start.dtype, start, graph.constant(2**31 - 1, start.dtype))
+        start_index = graph.apply("op_convert", _INT32, _INT32, start)
     else:
         start_index = start if start.dtype == _INT32 else graph.apply("op_convert", _INT32, _INT32, start)
     return start_index if most is None else graph.clamp(start_index, most)
-
-
-def _at_most(graph: Graph, x: Scalar, most: int) -> Scalar:
-    return graph.apply("op_min", x.dtype, x, graph.constant(most, x.dtype))
 
 
 def _plus(graph: Graph, a: Any, b: Any) -> Any:
@@ -45,12 +42,13 @@ def _minus(graph: Graph, a: Any, b: Any) -> Any:
     return graph.apply("op_sub", _INT32, a, b)
 
 
-def _limits(x: Array, sizes: Sequence[int]) -> list[int]:
-    return [length - size for length, size in zip(x.shape, sizes, strict=True)]
+def _limits(shape: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    """For each axis the last start of a window of these sizes."""
+    return [length - size for length, size in zip(shape, sizes, strict=True)]
 
 
 def _dynamic_slice(graph: Graph, aval: Any, x: Array, *starts: Array, slice_sizes: Any) -> Array:
-    limits = _limits(x, slice_sizes)
+    limits = _limits(x.shape, slice_sizes)
     begin = [_place(graph, start.at(()), most) for start, most in zip(starts, limits, strict=True)]
     return Array(
         graph,
@@ -71,7 +69,7 @@ def _written(
     combine: Callable[[Any, Any], Any] = lambda old, new: new,
 ) -> Any:
     """The element at an index after a window was combined with the part that begins at `starts`, if that is inside."""
-    limits = [length - size for length, size in zip(shape, window, strict=True)]
+    limits = _limits(shape, window)
     if min(limits, default=0) < 0:
         return old
     if all(type(x) is int for x in (*index, *starts)) or (graph.most_unrolled is None):
@@ -79,11 +77,7 @@ def _written(
             range(max(i - size + 1, 0), min(i, most) + 1) for i, size, most in zip(index, window, limits, strict=True)
         ]
         for begin in itertools.product(*ranges):
-            flags = [
-                start == i if isinstance(start, int) else _equal(graph, start, i)
-                for start, i in zip(starts, begin, strict=True)
-            ]
-            is_here = both(graph, *flags)
+            is_here = both(graph, *(_equal(graph, *pair) for pair in zip(starts, begin, strict=True)))
             if not (is_here.is_constant and not is_here.args[0]):
                 new = combine(old, update(tuple(i - b for i, b in zip(index, begin, strict=True))))
                 old = select(graph, is_here, old, new)
@@ -95,10 +89,8 @@ def _written(
             place.append(0)
             continue
         offset = _minus(graph, i, start)
-        low, high = graph.range_of(start)
-        flags += [True if low >= 0 else graph.apply("op_ge", bool, start, graph.constant(0, _INT32))]
-        flags += [True if high <= most else graph.apply("op_le", bool, start, graph.constant(most, _INT32))]
-        flags += [_is_inside(graph, offset, size)]
+        flags += [graph.is_not_negative(start), graph.is_below(start, most + 1)]
+        flags += [graph.is_not_negative(offset), graph.is_below(offset, size)]
         place.append(graph.clamp(offset, size - 1))
     is_here = both(graph, *flags)
     if is_here.is_constant and not is_here.args[0]:
@@ -120,18 +112,8 @@ def _equal(graph: Graph, a: Any, b: Any) -> bool | Scalar:
     return is_equal(graph, base, b - offset)
 
 
-def _is_inside(graph: Graph, offset: Any, size: int) -> bool | Scalar:
-    low, high = graph.range_of(offset)
-    if low >= 0 and high < size:
-        return True
-    if high < 0 or low >= size:
-        return False
-    above = low >= 0 or graph.apply("op_ge", bool, offset, graph.constant(0, _INT32))
-    return both(graph, above, graph.is_below(offset, size))
-
-
 def _dynamic_update_slice(graph: Graph, aval: Any, x: Array, update: Array, *starts: Array) -> Array:
-    limits = _limits(x, update.shape)
+    limits = _limits(x.shape, update.shape)
     begin = [_place(graph, start.at(()), most) for start, most in zip(starts, limits, strict=True)]
     return Array(
         graph,
@@ -158,7 +140,7 @@ def _scatter(op: str = "") -> Callable[..., Any]:
         sizes = iter(updates.shape[i] for i in numbers.update_window_dims)
         window = [1 if i in hidden else next(sizes) for i in range(x.ndim)]
         visible = [i for i in range(x.ndim) if i not in hidden]
-        most = _limits(x, window) if "CLIP" in str(mode) else [None] * x.ndim
+        most = _limits(x.shape, window) if "CLIP" in str(mode) else [None] * x.ndim
         combine = (lambda old, new: graph.apply(op, aval.dtype, old, new)) if op else (lambda old, new: new)
 
         @functools.cache
@@ -203,7 +185,7 @@ def _gather(
     batch = [i for i in range(len(aval.shape)) if i not in numbers.offset_dims]
     hidden = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
     visible = [i for i in range(x.ndim) if i not in hidden]
-    limits, fills = _limits(x, slice_sizes), "FILL" in str(mode)
+    limits, fills = _limits(x.shape, slice_sizes), "FILL" in str(mode)
 
     def get(index: Index) -> Any:
         row, flags = tuple(index[i] for i in batch), []

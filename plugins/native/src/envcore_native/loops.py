@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -28,15 +27,6 @@ class RowBody(Body):
         self._graph = graph
         self.shared: list[str] = []
         self._buffers: dict[Buffer, str] = {}
-
-    def compute(self, scalars: Iterable[Scalar]) -> None:
-        for scalar in live(list(scalars), self._known, ends=("units",)):
-            if scalar.op == "units":
-                self._store_units(scalar)
-            elif scalar.op == "product":
-                self._multiply(scalar)
-            elif scalar.op not in ("const", "input"):
-                self._declare(scalar, 0)
 
     def store_array(self, to: str, array: Array) -> None:
         """Stores an array, its elements in a row."""
@@ -77,7 +67,7 @@ class RowBody(Body):
             self.add(f"{'  ' * len(variables)}{to}[{text(place)}] = {text(scalar)};")
         self.add("}" * len(variables))
 
-    def _declare(self, scalar: Scalar, depth: int) -> None:
+    def _declare(self, scalar: Scalar, depth: int = 0) -> None:
         line = f"const {type_name(scalar.dtype)} {name(scalar)} = {self._expression(scalar)};"
         if scalar.varies < BY_ENVIRONMENT and not scalar.loops:
             self.shared.append(f"  {line}")

@@ -10,6 +10,7 @@ from envcore.errors import InvalidArgumentError
 from envcore.typing import PyTree
 
 from envcore_native.arrays import Array, Dense, fixed, inputs
+from envcore_native.body import leaves
 from envcore_native.interpreter import ROW, interpret_function
 from envcore_native.scalars import Graph, Scalar, live
 
@@ -75,4 +76,4 @@ def _check(name: str, fun: Callable[[PyTree, PyTree], PyTree], row: PyTree, shar
 
 
 def _leaves(graph: Graph, kind: str, tree: PyTree, inputs: Callable[..., Array]) -> list[Array]:
-    return [inputs(graph, f"{kind}{i}", x.shape, x.dtype) for i, x in enumerate(jax.tree.leaves(tree))]
+    return [leaf.array for leaf in leaves(graph, kind, tree, inputs)]

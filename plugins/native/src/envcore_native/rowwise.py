@@ -93,7 +93,7 @@ def code(env: Environment, autoreset: str, spend: Spend) -> Code:
     choices = [space.n] if isinstance(space, spaces.Discrete) else choices
     action, turn = jax.tree.leaves(row[1])[0], functions[0].rows
     play = _constants(shared, row, turn, autoreset, choices)
-    text = [function.prelude(), *(each.source for each in functions), play, function.header("play.h")]
+    text = [function.prelude(), *(each.source for each in functions), play, c.header("play.h")]
     return Code("\n".join(text), shared, row, turn, np.dtype(np.int64 if choices else action.dtype))
 
 

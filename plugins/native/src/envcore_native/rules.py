@@ -342,10 +342,10 @@ def _pad(graph: Graph, aval: Any, x: Array, value: Array, *, padding_config: Any
         for i, size, (low, _, inner) in zip(index, x.shape, padding_config, strict=True):
             i = graph.add(i, -int(low))
             if inner:
-                flags.append(_is_not_negative(graph, i))
+                flags.append(graph.is_not_negative(i))
                 i, rest = graph.divide(graph.clamp(i, 2**31 - 1), int(inner) + 1)
                 flags.append(rest == 0 if isinstance(rest, int) else is_equal(graph, rest, 0))
-            flags += [_is_not_negative(graph, i), graph.is_below(i, size)]
+            flags += [graph.is_not_negative(i), graph.is_below(i, size)]
             place.append(graph.clamp(i, size - 1))
         is_inside = both(graph, *flags)
         if is_inside.is_constant and not is_inside.args[0]:
@@ -353,10 +353,3 @@ def _pad(graph: Graph, aval: Any, x: Array, value: Array, *, padding_config: Any
         return select(graph, is_inside, value.at(()), x.at(tuple(place)))
 
     return Array(graph, aval.shape, get)
-
-
-def _is_not_negative(graph: Graph, index: Any) -> bool | Scalar:
-    low, high = graph.range_of(index)
-    if low >= 0 or high < 0:
-        return low >= 0
-    return graph.apply("op_ge", bool, index, graph.constant(0, np.int32))

@@ -198,6 +198,12 @@ class Graph:
             self._ranges[index] = max(low, before[0]), min(high, before[1])
         return index
 
+    def is_not_negative(self, index: int | Scalar) -> bool | Scalar:
+        low, high = self.range_of(index)
+        if low >= 0 or high < 0:
+            return low >= 0
+        return self.apply("op_ge", bool, index, self.constant(0, _INT32))
+
     def is_below(self, index: int | Scalar, number: int) -> bool | Scalar:
         low, high = self.range_of(index)
         if low >= number or high < number:

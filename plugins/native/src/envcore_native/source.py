@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.resources
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -21,8 +20,8 @@ def prelude(block: int, warps: int) -> str:
       block: number of threads of a block.
       warps: number of warps that play the same environments, of which the first stores what is returned.
     """
-    files = [importlib.resources.files("envcore_native").joinpath(name) for name in ("arithmetic.h", "memory.h")]
-    return f"#define BLOCK {block}\n#define WARPS {warps}\n" + "\n".join(file.read_text() for file in files)
+    headers = c.header("arithmetic.h") + "\n" + c.header("memory.h")
+    return f"#define BLOCK {block}\n#define WARPS {warps}\n" + headers
 
 
 def shared_columns(values: Iterable[Scalar]) -> list[Scalar]:

@@ -233,9 +233,7 @@ class Calls:
         return self._progress.done
 
     def set_params(self, params: PyTree) -> None:
-        self._params = jax.tree.map(
-            lambda x: x if isinstance(x, jax.Array) else jax.device_put(x, may_alias=False), params
-        )
+        self._params = xla.on_device(params)
 
     def snapshot(self) -> Any:
         return jax.device_get((self._progress, self.view))

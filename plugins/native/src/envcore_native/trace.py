@@ -16,8 +16,8 @@ from envcore.rollout import Policy, RolloutState, Transition
 from envcore.typing import PyTree
 
 from envcore_native import source
-from envcore_native.arrays import Array, Dense, each_of, fixed, inputs
-from envcore_native.body import KEY_WORDS, Leaf
+from envcore_native.arrays import Dense, each_of, fixed, inputs
+from envcore_native.body import KEY_WORDS, Leaf, leaves
 from envcore_native.interpreter import interpret_function
 from envcore_native.keys import is_key
 from envcore_native.lane import AXIS, lane_of, lane_policy
@@ -121,14 +121,6 @@ def _state_struct(env: Environment) -> PyTree:
                 f"{place} belongs to all environments together, which envcore_native cannot play: wrap it in Batched."
             )
     return struct
-
-
-def leaves(graph: Graph, kind: str, tree: PyTree, inputs: Callable[..., Array]) -> list[Leaf]:
-    """Inputs for the leaves of a tree of types."""
-    return [
-        Leaf(f"{kind}{i}", inputs(graph, f"{kind}{i}", x.shape, x.dtype), x.dtype)
-        for i, x in enumerate(jax.tree.leaves(tree))
-    ]
 
 
 def _read_from_units(graph: Graph, stacked: list[Leaf]) -> list[Leaf]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import trees
+from envcore import forks, trees
 from envcore.engine.stepping import own_info
 from envcore.environment import Environment
 from envcore.typing import PyTree
@@ -17,6 +17,17 @@ from envcore.wrappers import Batched
 
 from envcore_native import turns
 from envcore_native.turns import MASK, Spend, Turn, View, typed_key
+
+
+def on_device(params: PyTree) -> PyTree:
+    """The params on the default device, where no call has to copy them again.
+
+    Raises:
+      EnvcoreError: this process was forked after JAX had started.
+    """
+    forks.check()
+    # A program may donate its arguments, so they share no memory with the defaults.
+    return jax.tree.map(lambda x: x if isinstance(x, jax.Array) else jax.device_put(x, may_alias=False), params)
 
 
 class Progress(NamedTuple):

@@ -10,12 +10,13 @@ import numpy as np
 from envcore import Environment
 from envcore.engine.stepping import own_info
 from envcore_native.turns import legal
+from envcore_native.xla import on_device
 from flax import struct
 from gymnasium.experimental.functional import FuncEnv
 
 from envcore_adapters.gymnasium.conventions import RENDER_HEIGHT
 from envcore_adapters.gymnasium.spaces import to_gymnasium_space
-from envcore_adapters.inputs import on_device, single
+from envcore_adapters.inputs import single
 
 
 @struct.dataclass
