@@ -69,9 +69,9 @@ def _makers(env_id: str, num_envs: int) -> dict[str, Callable[[int], Any]]:
 def _rate(env: Any, num_envs: int, num_calls: int) -> float:
     """Calls of `step` per second of CPU time; each returns new observations."""
     is_pool = hasattr(env, "async_reset")
-    env.reset(**({} if is_pool else {"seed": 0}))
+    obs = env.reset(**({} if is_pool else {"seed": 0}))[0]
     batches = _actions(env, num_envs, is_pool)
-    is_one, obs = num_envs == 1 and not is_pool, None
+    is_one = num_envs == 1 and not is_pool
     start = time.process_time()
     for call in range(num_calls):
         if is_one:
