@@ -26,7 +26,7 @@ static void keep(void) {
 }
 WEB(address) void* address(int32 place) { return arrays[place]; }
 WEB(reset) void reset(uint32 seed) {
-  array_0[0] = 0, array_0[1] = seed, array_1[0] = array_1[1] = false;
+  array_0[0] = 0, array_0[1] = seed, array_1[0] = array_1[1] = array_1[2] = false;
   envcore_start(0, 1, arrays);
   keep();
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 
 import jax
 from envcore import random, spaces
@@ -23,71 +22,36 @@ AXIS = "envs"
 
 @dataclasses.dataclass(frozen=True)
 class Lane(Wrapper):
-    """The environment number `lax.axis_index(AXIS)` of `Batched(env, n)`, where the mapped axis has the size n.
+    """The environment number `lax.axis_index(AXIS)` of a batch, where the mapped axis has the batch's size.
 
     It is traced without a batch axis, so that its program is that of one environment.
     """
 
-    def action_space(self, params: PyTree) -> spaces.Space:
-        return LaneSpace(self.env.action_space(params))
-
     def draw_start(self, key: jax.Array, params: PyTree) -> PyTree:
-        return self.env.draw_start(_lane_key(key), params)
+        return super().draw_start(lane_key(key), params)
 
     def draw(self, key: jax.Array, params: PyTree) -> PyTree:
-        return self.env.draw(_lane_key(key), params)
+        return super().draw(lane_key(key), params)
 
     def restart(self, key: jax.Array, done: jax.Array, state: PyTree, params: PyTree) -> PyTree:
-        return self.env.restart(_lane_key(key), done, state, params)
+        return super().restart(lane_key(key), done, state, params)
 
 
-class LaneSpace(spaces.Space):
-    """A space that samples this lane's value of a whole batch, as the interpreter plays it."""
-
-    def __init__(self, space: spaces.Space):
-        self._space = space
-
-    def __repr__(self) -> str:
-        return repr(self._space)
-
-    @property
-    def shape(self) -> PyTree:
-        return self._space.shape
-
-    @property
-    def dtype(self) -> PyTree:
-        return self._space.dtype
-
-    def sample(self, key: jax.Array) -> PyTree:
-        return _row_of(self._space, key)
-
-    def mismatch(self, value: PyTree) -> str | None:
-        return self._space.mismatch(value)
-
-    def value_problem(self, value: PyTree) -> str | None:
-        return self._space.value_problem(value)
-
-    def cast(self, value: PyTree) -> PyTree:
-        return self._space.cast(value)
-
-    def _static(self) -> tuple[PyTree, ...]:
-        return (self._space,)
+def lane_of(env: Environment) -> Environment:
+    """One environment of a batch; without a batch the environment itself."""
+    return Lane(unbatched(env)) if env.batch_shape else env
 
 
-def lane_of(env: Environment, one: Callable[[Environment], Environment] = Lane) -> Environment:
-    """One environment of a batch; without a batch the environment itself.
-
-    Args:
-      env: one environment, or `Batched` with or without wrappers around it.
-      one: what to put in the place of `Batched`.
+def unbatched(env: Environment) -> Environment:
+    """The environment without `Batched`, which may have wrappers around it.
 
     Raises:
       InvalidArgumentError: it has several batch axes, is spread over devices, or a wrapper around `Batched` draws.
     """
-    if isinstance(env, Batched) and env.axis_name is None and not env.env.batch_shape:
-        return one(env.env)
     if not env.batch_shape:
         return env
+    if isinstance(env, Batched) and env.axis_name is None and not env.env.batch_shape:
+        return env.env
     if not isinstance(env, Wrapper) or env.env.batch_shape != env.batch_shape:
         raise InvalidArgumentError(
             f"envcore_native plays one environment or one Batched, got {type(env).__name__} with batch shape "
@@ -97,7 +61,7 @@ def lane_of(env: Environment, one: Callable[[Environment], Environment] = Lane) 
         raise InvalidArgumentError(
             f"{type(env).__name__} draws for a whole batch, which envcore_native cannot play: put it inside Batched."
         )
-    return dataclasses.replace(env, env=lane_of(env.env, one))
+    return dataclasses.replace(env, env=unbatched(env.env))
 
 
 def lane_policy(env: Environment, policy: Policy) -> Policy | None:
@@ -105,7 +69,7 @@ def lane_policy(env: Environment, policy: Policy) -> Policy | None:
     space = env.action_space(arguments.default_params(env))
     if not isinstance(policy, RandomPolicy) or policy.space.shape != space.shape:
         return None
-    return RandomPolicy(LaneSpace(policy.space.unbatch()))
+    return lambda policy_params, obs, key: _row_of(policy.space.unbatch(), key)
 
 
 def _row_of(space: spaces.Space, key: jax.Array) -> PyTree:
@@ -123,5 +87,6 @@ def _row_of(space: spaces.Space, key: jax.Array) -> PyTree:
     return jax.jit(alone)(key)
 
 
-def _lane_key(key: jax.Array) -> jax.Array:
+def lane_key(key: jax.Array) -> jax.Array:
+    """The key that this lane gets of a batch's."""
     return random.spawn(key, 1, lax.axis_index(AXIS), axis_size(AXIS))[0]

@@ -19,7 +19,7 @@ from envcore.errors import InvalidArgumentError
 from envcore.typing import PyTree
 
 from envcore_native import c, compiler, function, turns
-from envcore_native.lane import lane_of
+from envcore_native.lane import lane_key, lane_of, unbatched
 from envcore_native.turns import Spend, Turn, View, typed_key
 
 
@@ -29,7 +29,7 @@ class Code:
 
     Attributes:
       text: C functions of the rows from `first` to `end` - 1, named `envcore_` and: `play`, which steps and resets,
-        `start`, `start_each` and `restart`.
+        `start` and `restart`.
       shared: types of what all rows have in common, which is read: a key's data, flags, and the params.
       row: types of what a row has: its state, an action, and a key's data.
       turn: types of what a step returns for one row.
@@ -53,17 +53,17 @@ def code(env: Environment, autoreset: str, spend: Spend) -> Code:
     config: Any = jax.config
     if not config.jax_threefry_partitionable:
         raise InvalidArgumentError("envcore_native draws random numbers only with jax_threefry_partitionable on.")
-    one, plain = lane_of(env), lane_of(env, lambda env: env)
+    one, plain = lane_of(env), unbatched(env)
     state, params = arguments.state_struct(plain), arguments.default_params(plain)
     space, whole = plain.action_space(params), arguments.state_struct(env)
     if any((*env.batch_shape, *x.shape) != y.shape for x, y in zip(*map(jax.tree.leaves, (state, whole)), strict=True)):
         raise InvalidArgumentError(f"envcore_native has no rows of {env.name}'s state, which environments share.")
     key, params = jax.ShapeDtypeStruct((2,), np.uint32), jax.eval_shape(lambda: params)
-    shared = key, jax.ShapeDtypeStruct((2,), np.bool_), params
+    shared = key, jax.ShapeDtypeStruct((3,), np.bool_), params
     row = state, jax.eval_shape(lambda: space.sample(jax.random.key(0))), key
 
     def keys_of(shared: PyTree) -> tuple[jax.Array, jax.Array]:
-        data, (spends, is_used), _ = shared
+        data, (spends, is_used, _), _ = shared
         kept, spent = spend(data)
         key = typed_key(jnp.where(spends, spent, data))
         return jnp.where(spends, kept, data), jnp.where(is_used, random.reset_key(key), key)
@@ -78,17 +78,12 @@ def code(env: Environment, autoreset: str, spend: Spend) -> Code:
 
     def start(shared: PyTree, row: PyTree) -> tuple[PyTree, PyTree]:
         kept, key = keys_of(shared)
-        return kept, turns.start(one, key, shared[2])
-
-    def start_each(shared: PyTree, row: PyTree) -> tuple[PyTree, PyTree]:
-        return keys_of(shared)[0], turns.start(plain, typed_key(row[2]), shared[2])
+        of_row = jax.random.key_data(lane_key(key) if env.batch_shape else key)
+        return kept, turns.start(plain, typed_key(jnp.where(shared[1][2], row[2], of_row)), shared[2])
 
     num_rows = env.batch_shape[0] if env.batch_shape else None
     # A C function called `step` would be glibc's.
-    functions = [
-        function.lower(f"envcore_{fun.__name__}", fun, shared, row, num_rows)
-        for fun in (step, restart, start, start_each)
-    ]
+    functions = [function.lower(f"envcore_{fun.__name__}", fun, shared, row, num_rows) for fun in (step, restart, start)]
     choices = space.nvec.ravel().tolist() if isinstance(space, spaces.MultiDiscrete) else []
     choices = [space.n] if isinstance(space, spaces.Discrete) else choices
     action, turn = jax.tree.leaves(row[1])[0], functions[0].rows
@@ -154,7 +149,7 @@ class Rows:
         def arrays(tree: PyTree) -> PyTree:
             return jax.tree.map(lambda x: np.zeros((*env.batch_shape, *x.shape), x.dtype), tree)
 
-        self._keys, self._flags = [np.zeros(2, np.uint32) for _ in range(2)], np.zeros(2, np.bool_)
+        self._keys, self._flags = [np.zeros(2, np.uint32) for _ in range(2)], np.zeros(3, np.bool_)
         self._params = [np.array(x) for x in jax.tree.leaves(params)]
         self._states = [arrays(turn.view.state) for _ in range(2)]
         self._leaves = [jax.tree.leaves(state) for state in self._states]
@@ -230,19 +225,18 @@ class Rows:
         """Resets rows from nothing, by the key with this data or the one that it leads to, or by a key for each row."""
         if keys is not None:
             self._own_keys[...] = keys
-        reset = self._library.envcore_start if keys is None else self._library.envcore_start_each
-        self._reset(reset, data, mask, spends)
+        self._reset(self._library.envcore_start, data, mask, spends, keys is not None)
 
     def restart(self, data: Any, mask: Any, spends: bool) -> None:
         """Resets rows as an auto-reset does."""
         self._reset(self._library.envcore_restart, data, mask, spends)
 
-    def _reset(self, reset: Any, data: Any, mask: Any, spends: bool) -> None:
+    def _reset(self, reset: Any, data: Any, mask: Any, spends: bool, has_own_keys: bool = False) -> None:
         now, other = self._now, 1 - self._now
         for ours, theirs in zip(self._leaves[other], self._leaves[now], strict=True):
             np.copyto(ours, theirs)
         np.copyto(self._keys[other], self._keys[now] if data is None else data)
-        self._flags[:] = spends, False
+        self._flags[:] = spends, False, has_own_keys
         if mask is None:
             reset(0, self._num_rows, self._tables[other])
             self.done.fill(False)
@@ -250,4 +244,4 @@ class Rows:
             for row in np.flatnonzero(mask).tolist():
                 reset(row, row + 1, self._tables[other])
             self.done[mask] = False
-        self._flags[:] = True, self._is_same_step
+        self._flags[:] = True, self._is_same_step, False

@@ -20,7 +20,7 @@ from envcore_native.arrays import Dense, each_of, fixed, inputs
 from envcore_native.body import KEY_WORDS, Leaf, leaves
 from envcore_native.interpreter import interpret_function
 from envcore_native.keys import is_key
-from envcore_native.lane import AXIS, lane_of, lane_policy
+from envcore_native.lane import AXIS, lane_of, lane_policy, unbatched
 from envcore_native.rows import by_row
 from envcore_native.scalars import BY_STEP, Graph, live
 
@@ -110,7 +110,7 @@ def _row_policy(policy: Policy) -> Policy:
 
 def _state_struct(env: Environment) -> PyTree:
     """The types of one environment's state."""
-    struct = arguments.state_struct(lane_of(env, lambda one: one))
+    struct = arguments.state_struct(unbatched(env))
     whole = jax.tree.leaves_with_path(arguments.state_struct(env))
     for (path, leaf), own in zip(whole, jax.tree.leaves(struct), strict=True):
         place = f"{env.name}'s state{jax.tree_util.keystr(path)}"
