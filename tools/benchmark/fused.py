@@ -125,7 +125,8 @@ def rollout_kernel(env: Environment, policy: Policy, policy_params: PyTree = Non
     def instead(
         name: str, text: str, scalars: Any, inputs: Any, outputs: Any, *, threads: int, block: int, warps: int = 1
     ) -> Any:
-        kernel = kernels.kernel(name, text, scalars, inputs, outputs, block, warps)
+        types = kernels.array_types(inputs, outputs)
+        kernel = kernels.kernel(name, text, tuple(scalars), types, len(outputs), block, warps)
         found.append((kernel.kernel, block))
         return [jnp.zeros(*output) for output in outputs]
 

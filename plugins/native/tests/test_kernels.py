@@ -27,6 +27,7 @@ def test_a_function_is_called_in_every_thread(capfd):
 def test_it_compiles_for_a_gpu_that_is_not_there(tmp_path):
     wp = pytest.importorskip("warp")
     x = np.arange(50, dtype=np.int32)
-    kernel = kernels.kernel("twice", TWICE, ["count"], [x], [(x.shape, x.dtype), (x.shape, np.dtype("bool"))], 32)
+    types = kernels.array_types([x], [(x.shape, x.dtype), (x.shape, np.dtype("bool"))])
+    kernel = kernels.kernel("twice", TWICE, ("count",), types, 2, 32)
     wp.compile_aot_module(kernel.kernel.module, arch=90, module_dir=tmp_path, use_ptx=True)
     assert list(tmp_path.glob("*.ptx"))

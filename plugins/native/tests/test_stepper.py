@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from envcore.errors import InvalidActionError, InvalidArgumentError, InvalidParamsError
 from envcore.wrappers import Batched, FrameStack, LogWrapper, NormalizeObservation, StickyAction
-from envcore_native import Stepper, compiler, rowwise, stepper, turns, xla
+from envcore_native import Stepper, compiler, rowwise, turns, xla
 
 LIGHT = ["CartPole-v1", "Catch-bsuite", "Breakout-MinAtar", "Pendulum-v1"]
 OWN = sorted(env_id for env_id in envcore.registry if "/" not in env_id and env_id != "MNISTBandit-bsuite")
@@ -23,8 +23,8 @@ OWN = sorted(env_id for env_id in envcore.registry if "/" not in env_id and env_
 def by_xla(env, num_envs=None, **options):
     """The same environments, stepped by XLA."""
     made = Stepper(env, num_envs, **options)
-    program = xla.Program(made.env, made.autoreset, made._spend)
-    made.why_not_native, made._steps = "it is a test", stepper.Calls(program, made.params, np.array)
+    made.why_not_native = "it is a test"
+    made._steps = xla.Calls(made.env, made.autoreset, made._spend, made.params, np.array)
     return made
 
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from envcore_native.keys import Key
-from envcore_native.scalars import BY_ENVIRONMENT, Graph, Scalar, Table, check_dtype
+from envcore_native.scalars import BY_ENVIRONMENT, Graph, Key, Scalar, Table, check_dtype
 
 Index = tuple[Any, ...]
 """For each axis a number or an int32 scalar, from 0 to the axis's length less one."""
@@ -181,7 +180,7 @@ def lookup(graph: Graph, dtype: Any, memory: Memory, bases: Sequence[tuple[Scala
     )
     for (base, _), stride in zip(bases, memory.strides, strict=True):
         if base is not None and stride:
-            term = graph.apply("op_mul", np.int32, base, graph.constant(stride, np.int32)) if stride != 1 else base
+            term = graph.times(base, stride)
             is_zero = place.is_constant and place.args[0] == 0
             place = term if is_zero else graph.apply("op_add", np.int32, place, term)
     return graph.apply("lookup", dtype, memory.of, place)
@@ -264,10 +263,8 @@ def _line(graph: Graph, dtype: np.dtype, base: Any, start: int, step: int) -> Sc
     index = base if dtype == np.int32 else graph.apply("op_convert", dtype, dtype, base)
     if step != 1:
         index = graph.apply("op_mul", dtype, index, graph.constant(np.int64(step).astype(dtype), dtype))
-    if start == 0:
-        return index
-    if step == 1 and dtype == np.int32:
-        return graph.add(index, start)  # pyright: ignore[reportReturnType]
+    if start == 0 or (step == 1 and dtype == np.int32):
+        return graph.add(index, start)
     return graph.apply("op_add", dtype, index, graph.constant(np.int64(start).astype(dtype), dtype))
 
 

@@ -9,7 +9,6 @@ import importlib.util
 import os
 import platform
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
@@ -106,19 +105,12 @@ def _processor() -> str:
 
 @functools.cache
 def _folder() -> Path:
-    """Where compiled code lies: `~/.cache/envcore/native`, or a temporary folder if others could write there."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = cache / "envcore" / "native"
+    """Where compiled code is kept: `~/.cache/envcore/native`, or a temporary folder if that cannot be written to."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "envcore" / "native"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        about = folder.stat()
-        is_mine = not hasattr(os, "getuid") or (
-            about.st_uid == os.getuid() and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-        )
-        if is_mine and os.access(folder, os.W_OK):
-            return folder
-        problem = "others can write to it"
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
-        problem = error.strerror or str(error)
-    warnings.warn(f"compiled steps are not kept: {folder} cannot be used, {problem}.", stacklevel=2)
-    return Path(tempfile.mkdtemp(prefix="envcore-native-"))
+        warnings.warn(f"compiled steps are not kept: {folder} cannot be used, {error.strerror or error}.", stacklevel=2)
+        return Path(tempfile.mkdtemp(prefix="envcore-native-"))
+    return folder

@@ -21,9 +21,9 @@ from jax.extend import source_info_util
 
 from envcore_native import indexing, known, products, reductions, rules
 from envcore_native.arrays import Array, Dense, constants, fixed, is_equal, keys_of, select, stored, words_of
-from envcore_native.keys import FUNCTIONS, Key, is_key
-from envcore_native.rules import TooManyError, each
-from envcore_native.scalars import Graph, check_dtype
+from envcore_native.functions import FUNCTIONS
+from envcore_native.rules import Equation, TooManyError, each
+from envcore_native.scalars import Graph, Key, check_dtype, is_key
 
 Value = np.ndarray | Array
 """What the program computes: numbers, where they are known, or an array of scalars."""
@@ -127,18 +127,18 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[Any], place: str) -> Any
             return interpret(graph, getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs, place)
     if name in _PROGRAMS:
         return _PROGRAMS[name](graph, equation, inputs, place)
-    if name in FUNCTIONS:
-        return _of_words(graph, equation, inputs)
     has_keys = any(map(is_key, (*avals, *(atom.aval for atom in equation.invars))))
     if inputs and not has_keys and not any(isinstance(x, Array) for x in inputs) and _is_small(graph, avals, inputs):
         return list(known.results(equation, inputs))
+    if name in FUNCTIONS:
+        return _function(graph, equation, inputs)
     if name not in _RULES:
         raise InvalidArgumentError(f"envcore_native has no rule for the primitive {name}{place}.")
     for aval in avals:
         if not is_key(aval):
             check_dtype(aval.dtype, name, place)
     try:
-        result = _RULES[name](graph, avals[0], *(_array(graph, x) for x in inputs), **params)
+        result = _RULES[name](Equation(graph, avals[0], params), *(_array(graph, x) for x in inputs))
     except TooManyError as error:
         raise InvalidArgumentError(f"envcore_native has no rule for {name} of {error}{place}.") from None
     return result if equation.primitive.multiple_results else [result]
@@ -150,16 +150,15 @@ def _is_small(graph: Graph, avals: list[Any], inputs: list[Any]) -> bool:
     return graph.most_unrolled is None or all(aval.size <= most for aval in avals)
 
 
-def _of_words(graph: Graph, equation: Any, inputs: list[Value]) -> list[Any]:
-    """A primitive of random keys, as a function of their words."""
-    (out,) = equation.outvars
+def _function(graph: Graph, equation: Any, inputs: list[Value]) -> list[Any]:
+    """The results of a primitive that is a function of others; random keys are their words there."""
     arrays = [_array(graph, x) for x in inputs]
     words = [words_of(x) if is_key(var.aval) else x for x, var in zip(arrays, equation.invars, strict=True)]
     dtypes = [np.uint32 if is_key(var.aval) else var.aval.dtype for var in equation.invars]
     structs = tuple(jax.ShapeDtypeStruct(x.shape, dtype) for x, dtype in zip(words, dtypes, strict=True))
     fun = functools.partial(FUNCTIONS[equation.primitive.name], **equation.params)
-    _, (result,), _ = interpret_function(graph, fun, structs, words)
-    return [keys_of(result) if is_key(out.aval) else result]
+    results = interpret_function(graph, fun, structs, words)[1]
+    return [keys_of(x) if is_key(var.aval) else x for x, var in zip(results, equation.outvars, strict=True)]
 
 
 def _own_counters(graph: Graph, key: Value, *counters: Value) -> list[Value]:
@@ -202,7 +201,7 @@ def _cond(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[
     for number, results in enumerate(others, 1):
         pick = functools.partial(select, graph, is_equal(graph, which, number))
         pairs = zip(equation.outvars, chosen, results, strict=True)
-        chosen = [each(graph, var.aval, pick, _array(graph, no), _array(graph, yes)) for var, no, yes in pairs]
+        chosen = [each(graph, var.aval.shape, pick, _array(graph, no), _array(graph, yes)) for var, no, yes in pairs]
     return chosen
 
 
@@ -231,7 +230,7 @@ def _scan(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[
     if not outputs:
         return [*carry, *(np.zeros(var.aval.shape, var.aval.dtype) for var in stacked)]
     columns = zip(stacked, zip(*outputs, strict=True), strict=True)
-    return [*carry, *(rules.RULES["stack"](graph, var.aval, *column, axis=0) for var, column in columns)]
+    return [*carry, *(_RULES["stack"](Equation(graph, var.aval, {"axis": 0}), *column) for var, column in columns)]
 
 
 def _while(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[Value]:

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import hashlib
 import linecache
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import jax
@@ -38,37 +38,29 @@ def call(
       block: number of threads of a block.
       warps: number of warps that do the same work, as `source.prelude` takes it.
     """
+    function = kernel(name, text, tuple(scalars), array_types(inputs, outputs), len(outputs), block, warps)
     dims = {f"array{i}": shape for i, (shape, _) in enumerate(outputs, len(inputs))}
-    function = kernel(name, text, scalars, inputs, outputs, block, warps)
     with quiet():
         return list(function(*scalars.values(), *inputs, output_dims=dims, launch_dims=threads))
 
 
-def kernel(
-    name: str,
-    text: str,
-    scalars: Iterable[str],
-    inputs: Sequence[jax.Array | np.ndarray],
-    outputs: Sequence[tuple[tuple[int, ...], Any]],
-    block: int,
-    warps: int = 1,
-) -> Any:
-    """What JAX calls; its attribute `kernel` is Warp's. The arguments are those of `call`."""
-    types = tuple((np.dtype(x.dtype).name, len(x.shape)) for x in inputs)
-    types += tuple((np.dtype(dtype).name, len(shape)) for shape, dtype in outputs)
-    return _kernel(name, text, tuple(scalars), types, len(outputs), block, warps)
+def array_types(inputs: Sequence[Any], outputs: Sequence[tuple[tuple[int, ...], Any]]) -> tuple[tuple[str, int], ...]:
+    """Dtypes and numbers of axes, as `kernel` takes them."""
+    shapes = [*((x.shape, x.dtype) for x in inputs), *outputs]
+    return tuple((np.dtype(dtype).name, len(shape)) for shape, dtype in shapes)
 
 
 @functools.lru_cache(maxsize=256)
-def _kernel(
+def kernel(
     name: str,
     text: str,
     scalars: tuple[str, ...],
     types: tuple[tuple[str, int], ...],
     num_outputs: int,
     block: int,
-    warps: int,
+    warps: int = 1,
 ) -> Any:
+    """What JAX calls; its attribute `kernel` is Warp's. The arguments are those of `call`."""
     import warp as wp
 
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]

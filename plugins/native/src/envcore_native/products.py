@@ -10,21 +10,20 @@ from typing import Any
 import numpy as np
 
 from envcore_native.arrays import Array, Dense, each_of, memory_of
-from envcore_native.rules import TooManyError, convert, filled
+from envcore_native.rules import Equation, TooManyError, convert, filled
 from envcore_native.scalars import Graph, Scalar
 
 _MOST_TERMS = 64
 
 
-def _dot_general(graph: Graph, aval: Any, x: Array, y: Array, *, dimension_numbers: Any, **params: Any) -> Array:
+def _dot_general(eqn: Equation, x: Array, y: Array) -> Array:
     """Every `precision` gets what the highest one asks for: products and sums of float32."""
-    (x_contracted, y_contracted), (x_batch, y_batch) = dimension_numbers
+    graph, aval = eqn.graph, eqn.aval
+    (x_contracted, y_contracted), (x_batch, y_batch) = eqn.params["dimension_numbers"]
     to_result = functools.partial(each_of, functools.partial(convert, graph, aval.dtype))
     rows = _matrices(filled(to_result(x.scalars()), x.shape), x_batch, x_contracted)
     columns = _matrices(filled(to_result(y.scalars()), y.shape), y_batch, y_contracted)
-    result = np.empty((len(rows), rows.shape[1], columns.shape[1]), object)
-    for place, pair in enumerate(zip(rows, columns, strict=True)):
-        result[place] = _product(graph, aval, *pair)
+    result = np.stack([_product(graph, aval, *pair) for pair in zip(rows, columns, strict=True)])
     return Dense(graph, result.reshape(aval.shape))
 
 

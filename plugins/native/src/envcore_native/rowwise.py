@@ -83,7 +83,9 @@ def code(env: Environment, autoreset: str, spend: Spend) -> Code:
 
     num_rows = env.batch_shape[0] if env.batch_shape else None
     # A C function called `step` would be glibc's.
-    functions = [function.lower(f"envcore_{fun.__name__}", fun, shared, row, num_rows) for fun in (step, restart, start)]
+    functions = [
+        function.lower(f"envcore_{fun.__name__}", fun, shared, row, num_rows) for fun in (step, restart, start)
+    ]
     choices = space.nvec.ravel().tolist() if isinstance(space, spaces.MultiDiscrete) else []
     choices = [space.n] if isinstance(space, spaces.Discrete) else choices
     action, turn = jax.tree.leaves(row[1])[0], functions[0].rows

@@ -8,6 +8,7 @@ from collections.abc import Collection, Generator, Sequence
 from typing import Any
 
 import numpy as np
+from envcore import trees
 from envcore.errors import InvalidArgumentError
 
 CONSTANT, BY_STEP, BY_ENVIRONMENT = range(3)
@@ -51,6 +52,17 @@ class Scalar:
     @property
     def operands(self) -> tuple[Scalar, ...]:
         return tuple(x for x in self.args if isinstance(x, Scalar))
+
+
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class Key:
+    """A random key, which is an element of an array as a scalar is."""
+
+    words: tuple[Scalar, ...]
+
+
+def is_key(aval: Any) -> bool:
+    return trees.kind(aval.dtype) == "key"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,7 +149,13 @@ class Graph:
         """What an index is the sum of, a scalar and a number."""
         return (None, index) if isinstance(index, int) else self._sums.get(index, (index, 0))
 
-    def add(self, index: int | Scalar, number: int) -> int | Scalar:
+    def add(self, index: int | Scalar, number: int | Scalar) -> Any:
+        """The sum of two indices, which is an index of the same axis."""
+        if isinstance(number, Scalar):
+            if isinstance(index, int):
+                return self.add(number, index)
+            ranges = zip(self.range_of(index), self.range_of(number), strict=True)
+            return self.within(self.apply("op_add", _INT32, index, number), *map(sum, ranges))
         base, offset = self.parts_of(index)
         if base is None or number == 0:
             return offset + number if base is None else index
@@ -146,6 +164,18 @@ class Graph:
         result = self.apply("op_add", _INT32, base, self.constant(offset + number, _INT32))
         self._sums[result] = base, offset + number
         return self.within(result, *(x + number for x in self.range_of(index)))
+
+    def minus(self, index: int | Scalar, other: int | Scalar) -> Any:
+        if isinstance(other, int):
+            return self.add(index, -other)
+        index = self.constant(index, _INT32) if isinstance(index, int) else index
+        return self.apply("op_sub", _INT32, index, other)
+
+    def times(self, index: int | Scalar, number: int) -> Any:
+        if isinstance(index, int) or number == 1:
+            return index * number if isinstance(index, int) else index
+        low, high = sorted(x * number for x in self.range_of(index))
+        return self.within(self.apply("op_mul", _INT32, index, self.constant(number, _INT32)), low, high)
 
     def divide(self, index: int | Scalar, number: int) -> tuple[int | Scalar, int | Scalar]:
         """The quotient and the remainder of an index that is not negative."""
@@ -169,7 +199,7 @@ class Graph:
             stride *= size
         total, are_affine = None, all(base in self.affine for base, _ in scalars)
         for base, stride_of in reversed(scalars):
-            term = base if stride_of == 1 else self.apply("op_mul", _INT32, base, self.constant(stride_of, _INT32))
+            term = self.times(base, stride_of)
             total = term if total is None else self.apply("op_add", _INT32, total, term)
         if total is None:
             return place

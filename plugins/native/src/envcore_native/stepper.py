@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -18,10 +17,11 @@ from envcore.random import is_seed
 from envcore.typing import PyTree
 from envcore.wrappers import Batched
 
-from envcore_native import turns, xla
+from envcore_native import turns
 from envcore_native.compiler import CompilerError
 from envcore_native.rowwise import Rows
 from envcore_native.turns import Spend
+from envcore_native.xla import Calls
 
 Autoreset = Literal["same_step", "next_step", "disabled"]
 
@@ -122,7 +122,7 @@ class Stepper:
                 self.why_not_native = str(error)
                 if isinstance(error, CompilerError):
                     warnings.warn(f"XLA steps {self.env.name}, which is slower: {error}", stacklevel=4)
-        return Calls(xla.Program(self.env, self.autoreset, spend), self._params, self._copy)
+        return Calls(self.env, self.autoreset, spend, self._params, self._copy)
 
     @property
     def params(self) -> PyTree:
@@ -217,53 +217,3 @@ class Stepper:
 
 def _same(array: Any) -> Any:
     return array
-
-
-class Calls:
-    """The calls of XLA's programs, with the interface of `Rows`."""
-
-    def __init__(self, program: xla.Program, params: PyTree, copy: Callable[[Any], Any]):
-        self._program, self._copy = program, copy
-        self._progress: Any = None
-        self._everywhere = np.ones(program.env.batch_shape, bool)
-        self.set_params(params)
-
-    @property
-    def done(self) -> Any:
-        return self._progress.done
-
-    def set_params(self, params: PyTree) -> None:
-        self._params = xla.on_device(params)
-
-    def snapshot(self) -> Any:
-        return jax.device_get((self._progress, self.view))
-
-    def take_snapshot(self, snapshot: Any) -> None:
-        self._progress, self.view = jax.device_put(snapshot)
-
-    def step(self, action: PyTree, checked: Callable[[PyTree], PyTree]) -> tuple[Any, ...]:
-        forks.check()
-        self._progress, turn, last = self._program.step(self._progress, checked(action), self._params)
-        self.view = turn.view
-        result = jax.tree.map(self._copy, turn[1:])
-        if self._copy is np.array and not self._program.env.batch_shape:
-            result = [x.item() for x in result]
-        return self.copy_obs(), *result, self.copy_info(), *jax.tree.map(self._copy, last or (None, None))
-
-    def copy_obs(self) -> PyTree:
-        return jax.tree.map(self._copy, self.view.obs)
-
-    def copy_info(self) -> PyTree:
-        return jax.tree.map(self._copy, self.view.info)
-
-    def start(self, data: Any, mask: Any, keys: Any, spends: bool) -> None:
-        data = self._progress.key if data is None else data
-        self._merge(self._program.start(data, spends, self._params, keys), mask)
-
-    def restart(self, data: Any, mask: Any, spends: bool) -> None:
-        data, mask = self._progress.key if data is None else data, self._everywhere if mask is None else mask
-        self._merge(self._program.restart(self._progress, data, spends, mask, self._params), mask)
-
-    def _merge(self, after: xla.Progress, mask: Any) -> None:
-        before, mask = (after, self._everywhere) if mask is None else (self._progress, mask)
-        self._progress, self.view = self._program.merge(before, after, mask, self._params)

@@ -19,10 +19,9 @@ from envcore_native import source
 from envcore_native.arrays import Dense, each_of, fixed, inputs
 from envcore_native.body import KEY_WORDS, Leaf, leaves
 from envcore_native.interpreter import interpret_function
-from envcore_native.keys import is_key
 from envcore_native.lane import AXIS, lane_of, lane_policy, unbatched
 from envcore_native.rows import by_row
-from envcore_native.scalars import BY_STEP, Graph, live
+from envcore_native.scalars import BY_STEP, Graph, is_key, live
 
 _MOST_KEPT = 64  # elements of an observation that are kept in registers until they are both stored and seen
 _MOST_UNITS = 344  # of 32 environments: 44 KB, and 5 KB of the 48 KiB are for rows that are stored

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -38,86 +39,118 @@ class Progress(NamedTuple):
     done: Any
 
 
-@dataclasses.dataclass(frozen=True)
-class Program:
-    """Compiled functions of an environment.
+class Calls:
+    """The interface of `Rows`, by programs of XLA."""
 
-    Attributes:
-      env: one environment, or a batch with one axis.
-      autoreset: "same_step", "next_step" or "disabled".
-      spend: what makes a key for each step.
-    """
+    def __init__(self, env: Environment, autoreset: str, spend: Spend, params: PyTree, copy: Callable[[Any], Any]):
+        self._env, self._copy = env, copy
+        self._step = functools.partial(_step, env, autoreset, spend)
+        self._reset = functools.partial(_reset, env, spend)
+        self._progress: Any = None
+        self.set_params(params)
 
-    env: Environment
-    autoreset: str
-    spend: Spend
+    @property
+    def done(self) -> Any:
+        return self._progress.done
 
-    @functools.partial(jax.jit, static_argnums=0)
-    def step(self, before: Progress, action: PyTree, params: PyTree) -> tuple[Progress, Turn, PyTree]:
-        """The turn, and with "same_step" the last observation and info of episodes that end."""
-        env, (kept, data) = self.env, self.spend(before.key)
-        key = typed_key(data)
-        if self.autoreset == "same_step":
-            obs, state, reward, done, info = env.step(key, before.state, action, params)
-            own = {name: x for name, x in own_info(info).items() if name != MASK}
-            view = View(state, obs, _where(~done, own) | turns.legal(env, state, params))
-            turn = Turn(view, reward, info["terminated"], info["truncated"])
-            return Progress(kept, state, jnp.zeros_like(done)), turn, (info["final_obs"], own)
-        turn = turns.step(env, key, before.state, action, params)
-        if self.autoreset == "next_step":
-            runs, (state, _, info) = ~before.done, turn.view
-            fresh = env.restart(key, before.done, before.state, params)
-            state = self._choose(params, before.done, fresh, state)
-            view = View(state, env.observe(state, params), _where(runs, info) | turns.legal(env, state, params))
-            reward = jnp.where(runs, turn.reward, np.float32(0))
-            turn = Turn(view, reward, turn.terminated & runs, turn.truncated & runs)
-        return Progress(kept, turn.view.state, turn.terminated | turn.truncated), turn, None
+    def set_params(self, params: PyTree) -> None:
+        self._params = on_device(params)
 
-    @functools.partial(jax.jit, static_argnums=0)
-    def start(self, data: Any, spends: Any, params: PyTree, keys: Any = None) -> Progress:
-        """From nothing, by the key of `data`, or by a key for each environment, of the data uint32 (num_envs, 2)."""
-        kept, data = self._spent(data, spends)
-        state = turns.start(self.env, typed_key(data if keys is None else keys), params).state
-        return Progress(kept, state, jnp.zeros(self.env.batch_shape, bool))
+    def snapshot(self) -> Any:
+        return jax.device_get((self._progress, self.view))
 
-    @functools.partial(jax.jit, static_argnums=0)
-    def restart(self, before: Progress, data: Any, spends: Any, mask: Any, params: PyTree) -> Progress:
-        """As an auto-reset does where the mask is true."""
-        kept, data = self._spent(data, spends)
-        return Progress(kept, self.env.restart(typed_key(data), mask, before.state, params), before.done & ~mask)
+    def take_snapshot(self, snapshot: Any) -> None:
+        self._progress, self.view = jax.device_put(snapshot)
 
-    @functools.partial(jax.jit, static_argnums=0)
-    def merge(self, before: Progress, after: Progress, mask: Any, params: PyTree) -> tuple[Progress, View]:
-        """`after` where the mask is true, else `before`."""
-        state = self._choose(params, mask, after.state, before.state)
-        return Progress(after.key, state, before.done & ~mask), turns.first(self.env, state, params)
+    def step(self, action: PyTree, checked: Callable[[PyTree], PyTree]) -> tuple[Any, ...]:
+        forks.check()
+        self._progress, turn, last = self._step(self._progress, checked(action), self._params)
+        self.view = turn.view
+        result = jax.tree.map(self._copy, turn[1:])
+        if self._copy is np.array and not self._env.batch_shape:
+            result = [x.item() for x in result]
+        return self.copy_obs(), *result, self.copy_info(), *jax.tree.map(self._copy, last or (None, None))
 
-    def _spent(self, data: Any, spends: Any) -> tuple[Any, Any]:
-        kept, spent = self.spend(data)
-        return jnp.where(spends, kept, data), jnp.where(spends, spent, data)
+    def copy_obs(self) -> PyTree:
+        return jax.tree.map(self._copy, self.view.obs)
 
-    def _choose(self, params: PyTree, mask: Any, chosen: PyTree, others: PyTree) -> PyTree:
-        """The states of `chosen` where the mask is true, else those of `others`, as is all that a batch shares."""
+    def copy_info(self) -> PyTree:
+        return jax.tree.map(self._copy, self.view.info)
 
-        def leaf(is_own: bool, x: Any, y: Any) -> Any:
-            return trees.where(mask, x, y) if is_own else y
+    def start(self, data: Any, mask: Any, keys: Any, spends: bool) -> None:
+        data = self._progress.key if data is None else data
+        before = None if mask is None else self._progress
+        self._progress, self.view = self._reset(False, before, data, spends, keys, mask, self._params)
 
-        return jax.tree.map(leaf, _is_own(self.env, params), chosen, others)
+    def restart(self, data: Any, mask: Any, spends: bool) -> None:
+        data = self._progress.key if data is None else data
+        mask = np.ones(self._env.batch_shape, bool) if mask is None else mask
+        self._progress, self.view = self._reset(True, self._progress, data, spends, None, mask, self._params)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+def _step(
+    env: Environment, autoreset: str, spend: Spend, before: Progress, action: PyTree, params: PyTree
+) -> tuple[Progress, Turn, PyTree]:
+    """The turn, and with "same_step" the last observation and info of episodes that end."""
+    kept, data = spend(before.key)
+    key = typed_key(data)
+    if autoreset == "same_step":
+        obs, state, reward, done, info = env.step(key, before.state, action, params)
+        own = {name: x for name, x in own_info(info).items() if name != MASK}
+        view = View(state, obs, _where(~done, own) | turns.legal(env, state, params))
+        turn = Turn(view, reward, info["terminated"], info["truncated"])
+        return Progress(kept, state, jnp.zeros_like(done)), turn, (info["final_obs"], own)
+    turn = turns.step(env, key, before.state, action, params)
+    if autoreset == "next_step":
+        runs, (state, _, info) = ~before.done, turn.view
+        fresh = env.restart(key, before.done, before.state, params)
+        state = _chosen(env, params, before.done, fresh, state)
+        view = View(state, env.observe(state, params), _where(runs, info) | turns.legal(env, state, params))
+        reward = jnp.where(runs, turn.reward, np.float32(0))
+        turn = Turn(view, reward, turn.terminated & runs, turn.truncated & runs)
+    return Progress(kept, turn.view.state, turn.terminated | turn.truncated), turn, None
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+def _reset(
+    env: Environment,
+    spend: Spend,
+    restarts: bool,
+    before: Progress | None,
+    data: Any,
+    spends: Any,
+    keys: Any,
+    mask: Any,
+    params: PyTree,
+) -> tuple[Progress, View]:
+    """Resets where the mask is true, as an auto-reset does or from nothing; everything if there is nothing before."""
+    kept, key = (jnp.where(spends, x, data) for x in spend(data))
+    if restarts and before is not None:
+        state = env.restart(typed_key(key), mask, before.state, params)
+    else:
+        state = turns.start(env, typed_key(key if keys is None else keys), params).state
+    done = jnp.zeros(env.batch_shape, bool)
+    if before is not None:
+        state, done = _chosen(env, params, mask, state, before.state), before.done & ~mask
+    return Progress(kept, state, done), turns.first(env, state, params)
 
 
 def _where(mask: Any, info: dict[str, PyTree]) -> dict[str, PyTree]:
     return trees.where(mask, info, jax.tree.map(jnp.zeros_like, info))
 
 
-def _is_own(env: Environment, params: PyTree) -> PyTree:
-    """For each leaf of a state, whether every environment of the batch has its own."""
+def _chosen(env: Environment, params: PyTree, mask: Any, state: PyTree, other: PyTree) -> PyTree:
+    """The state where the mask is true, and the other elsewhere and in what all environments of a batch share."""
 
-    def shapes(env: Environment) -> PyTree:
+    def types(env: Environment) -> PyTree:
         return jax.eval_shape(env.reset, jax.random.key(0), params)[1]
 
-    if not env.batch_shape:
-        return jax.tree.map(lambda _: True, shapes(env))
-    return jax.tree.map(lambda x, y: x.shape != y.shape, shapes(env), shapes(_with_one_more(env)))
+    def leaf(x: Any, y: Any, one: Any, two: Any) -> Any:
+        return trees.where(mask, x, y) if not env.batch_shape or one.shape != two.shape else y
+
+    larger = _with_one_more(env) if env.batch_shape else env
+    return jax.tree.map(leaf, state, other, types(env), types(larger))
 
 
 def _with_one_more(env: Any) -> Any:

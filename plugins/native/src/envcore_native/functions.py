@@ -1,29 +1,17 @@
-"""Random keys inside a program: `jax.random`'s primitives as functions of a key's two words."""
+"""Primitives as functions of simpler ones; of random keys, as functions of their two words."""
 
 from __future__ import annotations
 
-import dataclasses
+import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from envcore import random, trees
+from envcore import random
 from envcore.errors import InvalidArgumentError
-
-from envcore_native.scalars import Scalar
-
-
-@dataclasses.dataclass(frozen=True, eq=False, slots=True)
-class Key:
-    """A typed key, which is an element of an array as a scalar is."""
-
-    words: tuple[Scalar, ...]
-
-
-def is_key(aval: Any) -> bool:
-    return trees.kind(aval.dtype) == "key"
+from jax import lax
 
 
 def _unchanged(words: jax.Array, **params: Any) -> jax.Array:
@@ -41,10 +29,7 @@ def _bits(keys: jax.Array, *, bit_width: int, shape: tuple[int, ...]) -> jax.Arr
 
 
 def _split(keys: jax.Array, *, shape: tuple[int, ...]) -> jax.Array:
-    def one(key: jax.Array) -> jax.Array:
-        return random.split(key, int(np.prod(shape))).reshape(*shape, 2)
-
-    return _over_batch(one, keys.ndim - 1)(keys)
+    return _over_batch(lambda key: random.split(key, math.prod(shape)).reshape(*shape, 2), keys.ndim - 1)(keys)
 
 
 def _fold_in(keys: jax.Array, data: jax.Array) -> jax.Array:
@@ -57,7 +42,28 @@ def _over_batch(fun: Callable[..., jax.Array], num_axes: int) -> Callable[..., j
     return fun
 
 
-FUNCTIONS: dict[str, Callable[..., jax.Array]] = {
+def _parts(x: jax.Array, *, sizes: Any, axis: int) -> list[jax.Array]:
+    ends = list(itertools.accumulate(map(int, sizes), initial=0))
+    return [lax.slice_in_dim(x, *pair, axis=axis) for pair in itertools.pairwise(ends)]
+
+
+def _rows(x: jax.Array, *, axis: int) -> list[jax.Array]:
+    return [lax.index_in_dim(x, i, axis, keepdims=False) for i in range(x.shape[axis])]
+
+
+def _power(x: jax.Array, *, y: int) -> jax.Array:
+    power, square = None, x
+    for bit in reversed(bin(abs(y))[2:]):
+        if bit == "1":
+            power = square if power is None else power * square
+        square = square * square
+    power = jnp.ones_like(x) if power is None else power
+    return 1 / power if y < 0 else power
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "clamp": lambda low, x, high: jnp.minimum(jnp.maximum(low, x), high),
+    "integer_pow": _power,
     "random_bits": _bits,
     "random_clone": _unchanged,
     "random_fold_in": _fold_in,
@@ -65,4 +71,7 @@ FUNCTIONS: dict[str, Callable[..., jax.Array]] = {
     "random_split": _split,
     "random_unwrap": _unchanged,
     "random_wrap": _unchanged,
+    "split": _parts,
+    "square": lambda x: x * x,
+    "unstack": _rows,
 }
