@@ -76,42 +76,27 @@ def lower(
     structs = jax.tree.leaves(result)
     outputs = [Leaf(f"out{i}", x, np.dtype(s.dtype)) for i, (x, s) in enumerate(zip(arrays, structs, strict=True))]
     num_shared_out = len(jax.tree.leaves(result[0]))
-    once, body = RowBody(graph), RowBody(graph)
-    once.tables = body.tables
+    body = RowBody(graph)
     for leaf in outputs[:num_shared_out]:
-        once.store_array(leaf.name, leaf.array)
+        body.store_shared(leaf)
     for leaf in outputs[num_shared_out:]:
         body.store_array(leaf.name, leaf.array)
-
-    def arguments(leaves: list[Leaf], start: int, const: str = "") -> list[str]:
-        """Declarations of the arrays."""
-        lines = []
-        for place, leaf in enumerate(leaves, start):
-            kind = f"{const}{c.type_name(leaf.dtype)}*"
-            lines.append(f"  {kind} __restrict__ const all_{leaf.name} = ({kind})arrays[{place}];")
-        return lines
-
-    def rows(leaves: list[Leaf], const: str = "", number: str = "number") -> list[str]:
-        """Declarations of a row of each, or with the number 0 of what all rows share."""
-        kinds = [(leaf, f"{const}{c.type_name(leaf.dtype)}*") for leaf in leaves]
-        return [f"    {kind} const {x.name} = all_{x.name} + {number} * {x.array.size}l;" for x, kind in kinds]
-
-    own, made = inputs[num_shared:], outputs[num_shared_out:]
+    pointers, rows = [], []
+    for place, leaf in enumerate((*inputs, *outputs)):
+        of_outputs = place - len(inputs)
+        kind = f"{c.type_name(leaf.dtype)}*" if of_outputs >= 0 else f"const {c.type_name(leaf.dtype)}*"
+        is_shared = place < num_shared or 0 <= of_outputs < num_shared_out
+        pointer = leaf.name if is_shared else f"all_{leaf.name}"
+        pointers.append(f"  {kind} __restrict__ const {pointer} = ({kind})arrays[{place}];")
+        if not is_shared:
+            rows.append(f"    {kind} const {leaf.name} = {pointer} + number * {leaf.array.size}l;")
     lines = [
         f"void {name}(int32 first, int32 end, void** arrays) {{",
         *(f"  {c.table(name, table.values, table.dtype)}" for table, name in body.tables.items()),
-        *arguments(inputs, 0, "const "),
-        *arguments(outputs, len(inputs)),
-        *rows(inputs[:num_shared], "const ", "0"),
-        *rows(outputs[:num_shared_out], "", "0"),
-        "  {",
-        *once.shared,
-        *once.lines,
-        "  }",
+        *pointers,
         *body.shared,
         "  for (int32 number = first; number < end; ++number) {",
-        *rows(own, "const "),
-        *rows(made),
+        *rows,
         *body.lines,
         "  }",
         "}",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from envcore_native.arrays import Array, Buffer, Dense
-from envcore_native.body import Body
+from envcore_native.body import Body, Leaf
 from envcore_native.c import name, text, type_name
 from envcore_native.scalars import BY_ENVIRONMENT, Graph, Scalar, Table, live
 
@@ -27,6 +27,11 @@ class RowBody(Body):
         self._graph = graph
         self.shared: list[str] = []
         self._buffers: dict[Buffer, str] = {}
+
+    def store_shared(self, leaf: Leaf) -> None:
+        """Stores an array that all rows share."""
+        self.compute(leaf.values)
+        self.shared += [f"  {leaf.name}[{place}] = {text(x)};" for place, x in enumerate(leaf.values)]
 
     def store_array(self, to: str, array: Array) -> None:
         """Stores an array, its elements in a row."""

@@ -26,8 +26,6 @@ _TABLE_BLOCK = 256
 _FEW = 16_384  # environments, which are spread over many of a GPU's processors
 _SHARING = 4  # warps that share 32 environments and a network's work: one alone spills with large observations
 _KEY_TYPE = "threefry2x32"
-_MOST_PROGRAMS = 256
-_programs: dict[Any, Program] = {}
 
 
 def run_rollout(
@@ -69,7 +67,7 @@ def run_rollout(
     _check_platform()
     _check_key(start.key)
     fixed = jax.tree.map(jnp.asarray, (params, policy_params))
-    program = _lowered(env, policy, collect, *fixed)
+    program = _lowered(env, policy, collect, fixed)
     words = jax.random.key_data(start.key) if trees.is_key(start.key) else start.key
     inputs = [*jax.tree.leaves(fixed), *program.closed_over]
     words, leaves, stacked = _play(program, env.batch_shape, num_steps, words, jax.tree.leaves(state), inputs)
@@ -159,22 +157,18 @@ def _play_rollouts(
     return words, state, jax.tree.unflatten(structure, stacked)
 
 
-def _lowered(env: Environment, policy: Policy, collect: Any, params: PyTree, policy_params: PyTree) -> Program:
-    leaves, structure = jax.tree.flatten((params, policy_params))
-    types = tuple((x.shape, x.dtype.name, x.weak_type) for x in leaves)
-    identity = (env, policy, collect, structure, types)
+def _lowered(env: Environment, policy: Policy, collect: Any, fixed: PyTree) -> Program:
+    leaves, structure = jax.tree.flatten(fixed)
+    types = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype, weak_type=x.weak_type) for x in leaves)
     try:
-        known = _programs.get(identity)
+        return _lowered_once(env, policy, collect, structure, types)
     except TypeError:  # a policy that cannot be hashed
-        return lower(env, policy, collect, params, policy_params)
-    if known is not None:
-        return known
-    program = lower(env, policy, collect, params, policy_params)
-    if not program.closed_over:  # traced arrays must not outlive their trace
-        if len(_programs) >= _MOST_PROGRAMS:
-            _programs.pop(next(iter(_programs)))
-        _programs[identity] = program
-    return program
+        return _lowered_once.__wrapped__(env, policy, collect, structure, types)
+
+
+@functools.lru_cache(maxsize=256)
+def _lowered_once(env: Environment, policy: Policy, collect: Any, structure: Any, types: Any) -> Program:
+    return lower(env, policy, collect, *jax.tree.unflatten(structure, types))
 
 
 def _check_platform() -> None:

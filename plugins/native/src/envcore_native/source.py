@@ -33,40 +33,26 @@ def shared_columns(values: Iterable[Scalar]) -> list[Scalar]:
 
 
 def table_function(columns: Sequence[Scalar], key: Sequence[Scalar], next_key: Sequence[Scalar]) -> str:
-    """A function of a block for each rollout: its first thread derives the key of every step, then all compute rows.
-
-    A row of the table has the words of the step's key, then the columns.
-    """
-    chain, row, width = Body(), Body(), row_width(columns)
+    """The function `table` of `table.h`, after which a row has the words of a step's key, then the columns."""
+    chain, row = Body(), Body()
     chain.compute(next_key)
     row.compute(columns)
-    words = list(enumerate(key))
+    words = [f"  const uint32 {text(x)} = row[{i}];" for i, x in enumerate(key)]
+    stores = [f"  row[{i}] = {c.bits(text(x), x.dtype, np.uint32)};" for i, x in enumerate(columns, KEY_WORDS)]
     return "\n".join(
         [
-            "FN void table(int thread, int num_steps, const uint32* key, uint32* rows, uint32* last_key) {",
-            "  const int rollout = thread / BLOCK;",
-            f"  key += rollout * {len(words)}, last_key += rollout * {len(words)};",
-            f"  rows += (size_t)rollout * num_steps * {width}, thread %= BLOCK;",
-            "  if (thread == 0) {",
-            *(f"    uint32 {text(x)} = key[{i}];" for i, x in words),
-            f"    for (int t = 0; t < num_steps; ++t) {{ uint32* const row = rows + (size_t)t * {width};",
-            *(f"    row[{i}] = {text(x)};" for i, x in words),
+            f"constexpr int KEY_WORDS = {KEY_WORDS}, WIDTH = {row_width(columns)};",
+            "FN void next_key(const uint32* row, uint32* next) {",
+            *words,
             *chain.lines,
-            *(f"    const uint32 next_{i} = {text(x)};" for i, x in enumerate(next_key)),
-            *(f"    {text(x)} = next_{i};" for i, x in words),
-            "    }",
-            *(f"    last_key[{i}] = {text(x)};" for i, x in words),
-            "  }",
-            "  SYNC_BLOCK",
-            f"  for (int t = thread; t < num_steps; t += BLOCK) {{ uint32* const row = rows + (size_t)t * {width};",
-            *(f"    const uint32 {text(x)} = row[{i}];" for i, x in words),
-            *row.lines,
-            *(
-                f"    row[{place}] = {c.bits(text(x), x.dtype, np.uint32)};"
-                for place, x in enumerate(columns, len(words))
-            ),
-            "  }",
+            *(f"  next[{i}] = {text(x)};" for i, x in enumerate(next_key)),
             "}",
+            "FN void compute_row(uint32* row) {",
+            *words,
+            *row.lines,
+            *stores,
+            "}",
+            c.header("table.h"),
         ]
     )
 
