@@ -15,7 +15,6 @@ from envcore.files import replacing
 from envcore_cli import output
 from envcore_cli.errors import CommandError
 from envcore_cli.options import Seed, integer, path
-from envcore_runs.interrupt import interruptible
 
 from envcore_bsuite.errors import ResultsError, RunError
 from envcore_bsuite.sweep import EPISODES, EXPERIMENTS, SWEEP
@@ -51,7 +50,7 @@ def run(
     from envcore_bsuite.runner import run as run_agent
 
     total = num_seeds * sum(EPISODES[each] for each in dict.fromkeys(ids))
-    with output.progress_of("bsuite", total) as show, interruptible():  # the programs save their progress
+    with output.progress_of("bsuite", total) as show:
         run_agent(
             make_agent,
             out,

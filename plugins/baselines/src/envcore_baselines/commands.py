@@ -31,7 +31,6 @@ from envcore_cli.options import (
     integer,
     path,
 )
-from envcore_runs.interrupt import interruptible
 
 from envcore_baselines import algorithms, settings
 from envcore_baselines.errors import ConfigError
@@ -102,11 +101,11 @@ def train(
     give the same command again: the results are those of a run without an interruption, bit for bit, if each device has
     as many agents as before. A seed alone learns otherwise than the same seed in a group, as rounding differs.
     """
-    from envcore_runs import processes
+    from envcore_runs import distributed
 
     # First: evosax, and perhaps a module of the user's, computes with JAX when it is imported.
     if not show:
-        processes.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout, cache)
+        distributed.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout)
     choice = choose(env_id, option or (), set_ or (), randomize or ())
     name = algorithms.checked(algorithm)
     given = assignments("--setting", setting or (), ConfigError)
@@ -133,8 +132,8 @@ def train(
         from envcore_viewer.animation import files
 
         video = files.checked_path(video)
-    _train(run, made, out, devices, _loggers(log or (), run, out) if processes.is_first() else [])
-    if video and processes.is_first():
+    _train(run, made, out, devices, _loggers(log or (), run, out) if distributed.is_first() else [])
+    if video and distributed.is_first():
         from envcore_viewer.render import render
 
         render([choice], video, f"trained:{out}", None, 1, None, None, seed, 480, overlay=False, names=False)
@@ -182,19 +181,18 @@ def evaluate(
 
 
 def _train(run: Any, made: Any, out: Path, devices: int | None, loggers: Sequence[Any]) -> None:
-    from envcore_runs import processes
+    from envcore_runs import distributed
 
     from envcore_baselines.experiment import started
 
-    is_shown = output.console().is_terminal and processes.is_first()
+    is_shown = output.console().is_terminal and distributed.is_first()
     with (
         output.progress_bar(is_shown=is_shown, transient=True) as progress,
-        interruptible(is_shared=not processes.is_alone()),
         started(run, made, run.learner(*made), out, devices, "--seeds") as session,
         contextlib.ExitStack() as stack,
     ):
         bar, training = progress.add_task("compiling", total=None), session.training
-        for note in session.notes if processes.is_first() else ():
+        for note in session.notes if distributed.is_first() else ():
             output.say(note)
         for logger in loggers:
             stack.enter_context(logger)
@@ -204,7 +202,7 @@ def _train(run: Any, made: Any, out: Path, devices: int | None, loggers: Sequenc
             speed = "" if math.isnan(point.steps_per_second) else f", {point.steps_per_second:,.0f} steps/s"
             description = f"{point.steps:,} steps, return {training.curve.last:.4g}{speed}"
             progress.update(bar, description=description, total=training.num_points, completed=len(training.curve))
-    if processes.is_first():
+    if distributed.is_first():
         _report(run, out, training.curve)
 
 
@@ -270,7 +268,7 @@ def _evaluate(run: Any, agents: Sequence[Any], episodes: int, sample: bool, seed
     learners = [first.learner] * len(run.combinations)
     if sample and run.sweep:  # swept settings may decide how actions are sampled
         learners = [agent.run.learner(*run.make()) for agent in agents[:: run.num_seeds]]
-    with output.progress_bar(is_shown=output.console().is_terminal, transient=True) as progress, interruptible():
+    with output.progress_bar(is_shown=output.console().is_terminal, transient=True) as progress:
         keys = jax.random.split(key_of(seed), run.num_agents)
 
         def play(number: int) -> Any:

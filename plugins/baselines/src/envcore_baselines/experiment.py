@@ -15,7 +15,7 @@ from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.files import replace
 from envcore.random import key_of
-from envcore_runs import memory, pace, placement, processes
+from envcore_runs import distributed, memory, pace, signals
 from envcore_runs.choice import Choice, choice_of
 
 from envcore_baselines import algorithms
@@ -75,10 +75,18 @@ class Session:
     notes: list[str]
 
     def points(self) -> Iterator[Point]:
-        """Trains; the points of the curve that are left, as they come."""
-        while not self.training.is_finished:
-            self.training.advance()
-            yield self.training.point
+        """Trains; the points of the curve that are left, as they come.
+
+        Raises:
+          KeyboardInterrupt, SystemExit: Ctrl-C was pressed, or SIGTERM has come, in any process; the training is saved.
+        """
+        with signals.noted() as signum:
+            while not self.training.is_finished:
+                self.training.advance()
+                yield self.training.point
+                if stopped := int(distributed.highest(signum())):
+                    self.training.save()
+                    signals.stop(stopped)
 
     def trained(self) -> Trained:
         """The results so far."""
@@ -108,7 +116,7 @@ def started(
     devices: int | None = None,
     option: str = "seeds",
 ) -> Generator[Session]:
-    """Begins a training, or continues that of a folder. The block trains; if Ctrl-C ends it, the results are saved.
+    """Begins a training, or continues that of a folder. The block trains.
 
     Args:
       run: what is trained.
@@ -124,7 +132,7 @@ def started(
       FileError: the folder is that of another run, or cannot be written.
     """
     env, params = made
-    sharding = placement.sharding_of_some(run.num_agents, devices)
+    sharding = distributed.sharding_of_some(run.num_agents, devices)
     episodes = run.evaluation_episodes
     evaluate = Evaluator(learner, Constants(params), episodes) if episodes else None
     each = training_bytes(learner, run, sharding, evaluate) * len(run.combinations)
@@ -137,12 +145,8 @@ def started(
         total = learner.num_updates * learner.steps_per_update
         if total > _MANY_STEPS and not training.is_finished:
             notes += filter(None, [pace.check_duration("total_steps =", total, training.seconds_left())])
-        try:
-            yield Session(run, env, params, learner, training, notes)
-        except KeyboardInterrupt:
-            training.save()
-            raise
-        if out and len(training.curve) and processes.is_first():
+        yield Session(run, env, params, learner, training, notes)
+        if out and len(training.curve) and distributed.is_first():
             replace(out / CURVE_PNG, training.picture())
 
 

@@ -28,7 +28,7 @@ from envcore.environment import Environment
 from envcore.errors import FileError
 from envcore.files import replace
 from envcore.random import key_of
-from envcore_runs import checkpoint, placement, processes, run_folder
+from envcore_runs import checkpoint, distributed, run_folder
 from envcore_runs.choice import choose
 from envcore_runs.compiling import quicker_jit
 from envcore_runs.memory import tree_bytes
@@ -176,7 +176,7 @@ class Run:
         """Creates this run's folder, or checks that it is this run's, and locks it; see `run_folder.claimed`.
 
         Raises:
-          FileError, ProcessError: as there, when the block begins.
+          FileError: as there, when the block begins.
         """
         return run_folder.claimed(folder, dataclasses.asdict(self))
 
@@ -381,7 +381,6 @@ class Training:
 
         Raises:
           FileError: as for `save`.
-          ProcessError: another process has ended.
         """
         started = time.perf_counter()
         state, metrics = self._after(self._updates, self._evaluate)
@@ -392,15 +391,11 @@ class Training:
         self._steps_per_second = steps / (time.perf_counter() - started) if self._is_compiled else math.nan
         self._is_compiled = True
         is_old = time.monotonic() - self._saved > max(_SECONDS, self._seconds_to_save / _SHARE)
-        if self.is_finished or processes.any_says(is_old):
+        if self.is_finished or distributed.any_says(is_old):
             self.save()
 
     def seconds_left(self) -> float:
-        """About how long the rest takes, by one update, whose program is compiled for this.
-
-        Raises:
-          ProcessError: another process has ended.
-        """
+        """About how long the rest takes, by one update, whose program is compiled for this."""
 
         def update() -> float:
             started = time.perf_counter()
@@ -408,8 +403,8 @@ class Training:
             return time.perf_counter() - started
 
         update()  # compiles
-        seconds = processes.gathered(np.array([update()])).max()
-        return float(seconds) * self._updates * (self.num_points - len(self.curve))
+        seconds = distributed.highest(update())
+        return seconds * self._updates * (self.num_points - len(self.curve))
 
     def save(self) -> None:
         """Writes curve and metrics, then the checkpoint: with a finished checkpoint, all of the curve is there too.
@@ -422,7 +417,7 @@ class Training:
         started = time.monotonic()
         state, best, best_return = self._progress
         progress = Progress(self._whole(state), self._whole(best), best_return)
-        if processes.is_first():
+        if distributed.is_first():
             names = self._run.names
             replace(self._folder / CURVE_CSV, self.curve.to_csv(names).encode())
             replace(self._folder / METRICS_CSV, self.curve.metrics_to_csv(names).encode())
@@ -459,13 +454,13 @@ class Training:
         if self._sharding is None:
             return tree
         rows = np.minimum(np.arange(self._on_a_device * self._sharding.mesh.size), self._run.num_agents - 1)
-        return placement.placed(jax.tree.map(lambda x: x[rows], tree), self._sharding)
+        return distributed.placed(jax.tree.map(lambda x: x[rows], tree), self._sharding)
 
     def _whole(self, tree: Any) -> Any:
         """Values of all agents, in every process: the inverse of `_placed`."""
         if self._sharding is None:
             return tree
-        return jax.tree.map(lambda x: x[: self._run.num_agents], processes.whole(tree))
+        return jax.tree.map(lambda x: x[: self._run.num_agents], distributed.whole(tree))
 
 
 @functools.partial(quicker_jit, static_argnums=(0, 1))

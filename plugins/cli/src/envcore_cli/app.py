@@ -184,10 +184,10 @@ def rollout(
     With --out, DIR gets statistics.json and a checkpoint: a rollout that was interrupted continues, and ends with the
     results of one that was not, bit for bit. --record takes the names of envcore.rollout.Transition and of the info.
     """
-    from envcore_runs import processes
+    from envcore_runs import distributed
 
     # First: a module of the user's may compute with JAX when it is imported.
-    processes.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout, cache)
+    distributed.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout)
     choice = choose(env_id, option or (), set_ or ())
     from envcore_cli.rollout_report import report_rollout
 

@@ -9,9 +9,5 @@ class CommandError(EnvcoreError):
     """A command is announced by several plugins, or cannot be imported."""
 
 
-class OutputError(EnvcoreError):
-    """The output of a command cannot be written: the disk is full, or standard output is closed."""
-
-
 class Interrupted(BaseException):
     """A signal on its way to `main`: typer would turn a KeyboardInterrupt into a silent exit."""

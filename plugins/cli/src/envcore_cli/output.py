@@ -1,6 +1,6 @@
 """Standard output: the one place that writes to it, for the commands of all distributions. Imports no JAX.
 
-A failure ends the command: see `streams`. Elsewhere, ruff refuses `print`, `typer.echo`, `sys.stdout` and `Console`.
+Elsewhere, ruff refuses `print`, `typer.echo`, `sys.stdout` and `Console`.
 """
 
 from __future__ import annotations

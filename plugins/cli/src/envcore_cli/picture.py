@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from envcore.suggestions import how_to_install
-from envcore_runs.interrupt import interruptible
 
 from envcore_cli.errors import CommandError
 
@@ -31,8 +30,7 @@ def write(path: Path, env: Any, states: Any, params: Any, height: int) -> None:
         from envcore_viewer.animation import files, save_animation
         from envcore_viewer.frames import render_frames
     frames = render_frames(env, states, params, height=height)
-    with interruptible():  # a half-written file is removed
-        save_animation(path, frames, files.nearest_fps(path.suffix, env.render_fps))
+    save_animation(path, frames, files.nearest_fps(path.suffix, env.render_fps))
 
 
 @contextlib.contextmanager

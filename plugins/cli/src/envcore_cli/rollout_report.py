@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Any
 
 import jax
 from envcore.engine.arguments import state_struct
 from envcore.rendering import picture_struct
-from envcore_runs import processes
+from envcore_runs import distributed
 from envcore_runs.choice import Choice
 from envcore_runs.measured_rollout import first_states
 from envcore_runs.pace import Notice
@@ -36,7 +35,8 @@ def report_rollout(
 
     Raises:
       EnvcoreError: an argument is invalid, there is not enough memory, or the picture cannot be written.
-      KeyboardInterrupt: Ctrl-C was pressed, or another signal has come; the results so far have been saved and shown.
+      KeyboardInterrupt, SystemExit: Ctrl-C was pressed, or SIGTERM has come; the results so far have been saved and
+        shown.
     """
     if gif is not None:
         picture.check_writable(gif)
@@ -44,10 +44,11 @@ def report_rollout(
     if gif is not None:
         env = plan.player.env
         picture_struct(env, state_struct(env), plan.params, _HEIGHT)  # fails early if the environment has no picture
-    is_first = processes.is_first()
+    is_first = distributed.is_first()
     notice = Notice("--steps", steps) if steps is not None and is_first else None
     last: RolloutResult | None = None
     result: RolloutResult | None = None
+    stopped: BaseException = KeyboardInterrupt()
     total = plan.num_envs * plan.episodes if steps is None else steps
     with output.progress_of(choice.title, total, is_shown=is_first) as show:
 
@@ -58,12 +59,14 @@ def report_rollout(
             last = result
             show(result.statistics.episodes if steps is None else result.steps)
 
-        with contextlib.suppress(KeyboardInterrupt):  # raised again, after the bar and the table
+        try:
             result = run(plan, progress)
+        except (KeyboardInterrupt, SystemExit) as error:
+            stopped = error  # raised again, after the bar and the table
     if result is None:
         if is_first and last is not None and last.steps:
             _print_table(choice.title, last, is_interrupted=True)
-        raise KeyboardInterrupt
+        raise stopped
     if is_first:
         _print_table(choice.title, result)
     if gif is not None:
@@ -116,6 +119,6 @@ def _write_picture(plan: Plan, result: RolloutResult, gif: Path) -> None:
     """The first environment's first steps."""
     num_frames = min(result.steps, _MAX_FRAMES)
     states = first_states(plan.player, plan.num_envs, plan.params, plan.key, plan.sharding, num_frames)
-    if processes.is_first():
+    if distributed.is_first():
         picture.write(gif, plan.player.env, states, plan.params, height=_HEIGHT)
         output.say(f"{gif} shows the first environment's first {num_frames} steps.")

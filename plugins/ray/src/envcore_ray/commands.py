@@ -13,7 +13,6 @@ from envcore_baselines.errors import ConfigError
 from envcore_cli import output
 from envcore_cli.assignments import assignments
 from envcore_cli.options import Seed, integer, number, path
-from envcore_runs.interrupt import interruptible
 
 
 def sweep(
@@ -77,7 +76,7 @@ def sweep(
     workers = RayWorkers(address, num_cpus=cpus, num_gpus=gpus)
     failed = None
     try:
-        with output.progress_of(f"{len(runs)} runs", len(runs)) as progress, interruptible():
+        with output.progress_of(f"{len(runs)} runs", len(runs)) as progress:
             returns = train(runs, out, workers, progress=progress)
     except TasksFailedError as error:
         failed, returns = error, error.returns

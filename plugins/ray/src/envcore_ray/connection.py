@@ -18,7 +18,6 @@ from typing import Any
 import ray
 import ray.exceptions
 from envcore.errors import one_line
-from envcore_runs import interrupt
 
 from envcore_ray.errors import ClusterError
 
@@ -57,8 +56,7 @@ def connected(address: str | None) -> Generator[None]:
             _check_reachable(address)
         try:
             try:
-                # Ray takes SIGTERM for itself.
-                with interrupt.kept(), warnings.catch_warnings():
+                with warnings.catch_warnings():
                     # JAX warns of each new process, lest it go on as a copy of this one; Ray's start other programs.
                     warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
                     ray.init(address or "local", **options)

@@ -25,7 +25,6 @@ import ray
 import ray.exceptions
 from envcore.checks import positive_integer
 from envcore.errors import InvalidArgumentError, one_line
-from envcore_runs import interrupt
 
 from envcore_ray.connection import connected
 from envcore_ray.errors import ClusterError, TasksFailedError
@@ -184,7 +183,7 @@ class _Run:
                         else:
                             reasons[name] = one_line(cause)
                     del self._running[reports]
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):
             with contextlib.suppress(ray.exceptions.RayError):
                 self._save()
             raise
@@ -214,7 +213,7 @@ class _Run:
 
     def _save(self) -> None:
         """Handles the last states of the tasks that have something to save, as far as they come in time."""
-        until = time.monotonic() + _TO_SAVE * interrupt.grace()
+        until = time.monotonic() + _TO_SAVE * 20.0
         if self._handling is not None and wait([self._handling], until - time.monotonic()).not_done:
             return
         wanted = self._unsaved - {self._received}  # one of its reports may be lost

@@ -11,7 +11,7 @@ from envcore.errors import EnvcoreError, InvalidArgumentError, InvalidParamsErro
 from envcore.registration import Registration, entry_point_of
 from envcore.specs import EnvSpec
 
-from envcore_runs import naming, user_modules
+from envcore_runs import user_modules
 
 if TYPE_CHECKING:
     from envcore.environment import Environment
@@ -97,7 +97,7 @@ class Choice:
             )
 
     def _given_options(self) -> str:
-        return " ".join(naming.option(*each) for each in self.options.items())
+        return f"options={dict(self.options)!r}"
 
 
 def choose(env_id: str, options: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None) -> Choice:
@@ -175,7 +175,7 @@ def with_params(title: str, env: Any, params: Any, changes: Mapping[str, Any]) -
     known, values = param_names(params), dict[str, Any]()
     for name, value in changes.items():
         if name not in known:
-            hint = f" {name!r} is an option: {naming.option(name)}" if name in _options(env) else ""
+            hint = f" {name!r} is an option of its constructor." if name in _options(env) else ""
             raise InvalidParamsError(suggestions.unknown_param(title, name, known) + hint)
         if isinstance(value, str) or value is None:
             raise InvalidParamsError(f"{title}'s param {name!r} must be a number, got {value!r}.")

@@ -13,7 +13,7 @@ from envcore.devices import spread
 from envcore.rollout import RolloutState, Transition, run_rollout
 from jax.sharding import NamedSharding, PartitionSpec
 
-from envcore_runs import placement, processes
+from envcore_runs import distributed
 from envcore_runs.episode_statistics import (
     EpisodeStatistics,
     Summary,
@@ -61,7 +61,7 @@ class MeasuredRollout:
       params: their params.
       key: a random key.
       episodes: how many episodes of each environment its statistics count.
-      sharding: the devices, as `placement.sharding` chooses them.
+      sharding: the devices, as `distributed.sharding` chooses them.
       chunk: steps of a chunk; by default as many as `Pace` chooses.
       trajectories: what writes parts of each step to disk; needs `chunk`.
 
@@ -103,7 +103,7 @@ class MeasuredRollout:
         self.pace = Pace()
         for _ in range(2):  # calls of different lengths, unless a step takes a second
             steps = min(self.pace.chunk(), self._chunk or _MOST)
-            self.pace.add(steps, float(processes.gathered(np.array([self._timed(steps)[-1]])).max()))
+            self.pace.add(steps, float(distributed.gathered(np.array([self._timed(steps)[-1]])).max()))
             if self.pace.per_step > 1:
                 break
         self.compile_seconds = time.perf_counter() - began
@@ -124,7 +124,7 @@ class MeasuredRollout:
                 _shares((carry.is_valid, carry.running.left)), _shares(summary), strict=True
             )
         ]
-        rows = processes.gathered(np.array(rows, np.float64))
+        rows = distributed.gathered(np.array(rows, np.float64))
         if not rows[:, 0].all():
             raise outside_action_space(self._policy_name, self._batch.env, self._params)
         seconds = float(rows[:, 1].max())
@@ -147,7 +147,7 @@ class MeasuredRollout:
           ProcessError: another process has ended.
         """
         progress, carry = self.progress, self._carry
-        return progress, processes.whole(carry)
+        return progress, distributed.whole(carry)
 
     def resume(self, carry: Any, progress: Progress) -> None:
         """Continues from a state after this progress, instead of from the start."""
@@ -156,8 +156,8 @@ class MeasuredRollout:
             self._carry = carry
             return
         key, rollout = carry.rollout.key, carry.rollout.replace(key=())
-        split = placement.placed(dataclasses.replace(carry, rollout=rollout), self._sharding)
-        key = placement.placed(key, NamedSharding(self._sharding.mesh, PartitionSpec()))
+        split = distributed.placed(dataclasses.replace(carry, rollout=rollout), self._sharding)
+        key = distributed.placed(key, NamedSharding(self._sharding.mesh, PartitionSpec()))
         self._carry = dataclasses.replace(split, rollout=split.rollout.replace(key=key))
 
     def _run(self, carry: Carry, num_steps: jax.Array) -> tuple[Carry, Summary, Any]:

@@ -18,10 +18,9 @@ from envcore.rollout import Policy
 from envcore.wrappers import Batched
 from jax.sharding import NamedSharding
 
-from envcore_runs import placement, saved_rollout, trajectories
+from envcore_runs import distributed, saved_rollout, trajectories
 from envcore_runs.choice import choose, with_params
 from envcore_runs.description import described, fields_of, name_of
-from envcore_runs.naming import argument
 from envcore_runs.policies import Player, batch_policy, find_player
 from envcore_runs.rollout_start import check_memory
 
@@ -78,19 +77,14 @@ def planned(
     """Checks what `rollout` is given; its arguments and errors are those of `rollout`."""
     num_envs, steps, counted = _checked_counts(num_envs, steps, episodes)
     if out is not None and steps is None and episodes is None:
-        raise InvalidArgumentError(
-            f"{argument('out')} needs {argument('steps', 'N')} or {argument('episodes', 'N')}: how long the rollout is."
-        )
+        raise InvalidArgumentError("out needs steps or episodes: how long the rollout is.")
     if record and (out is None or steps is None):
-        raise InvalidArgumentError(
-            f"{argument('record')} needs {argument('out', 'DIR')}, the folder for the trajectories, and "
-            f"{argument('steps', 'N')}, their length."
-        )
+        raise InvalidArgumentError("record needs out, the folder for the trajectories, and steps, their length.")
     key = key_of(seed)
     env_id, made, made_params = _made(env, options, params)
     player = find_player(policy, env_id, made, made_params)
     batch_policy(player, Batched(player.env, 1), made_params)  # which has no memory
-    sharding = placement.sharding(argument("num_envs"), num_envs, devices)
+    sharding = distributed.sharding("num_envs", num_envs, devices)
     names = trajectories.checked_names(record, player.env, made_params)
     bytes_each = trajectories.step_bytes(player.env, made_params, names) if names else 0
     folder = None if out is None else Path(out)
@@ -112,11 +106,10 @@ def _checked_counts(num_envs: Any, steps: Any, episodes: Any) -> tuple[int, int 
     for name, value in (("num_envs", num_envs), ("steps", steps), ("episodes", episodes)):
         if value is not None or name == "num_envs":
             at_most = np.iinfo(np.int32).max if name == "episodes" else None
-            checks.positive_integer(argument(name), value, InvalidArgumentError, at_most=at_most)
+            checks.positive_integer(name, value, InvalidArgumentError, at_most=at_most)
     if int(num_envs) * int(steps or 0) > _MOST_STEPS:
         raise InvalidArgumentError(
-            f"{argument('num_envs')} {num_envs:,} times {argument('steps')} {steps:,} is more than 2**53 steps, which "
-            "nobody can count."
+            f"num_envs {num_envs:,} times steps {steps:,} is more than 2**53 steps, which nobody can count."
         )
     return int(num_envs), None if steps is None else int(steps), 1 if episodes is None else int(episodes)
 

@@ -24,7 +24,6 @@ from envcore.suggestions import how_to_install
 from envcore.wrappers import ActionMaskObservation, Batched
 
 from envcore_runs.description import name_of
-from envcore_runs.naming import argument
 from envcore_runs.user_modules import imported_function
 
 
@@ -81,8 +80,8 @@ def find_player(policy: str | Policy, env_id: str, env: Environment, params: Any
     word = name.partition(":")[0]
     if word == "trained":
         provides = f"envcore-baselines provides it: {how_to_install('envcore-baselines')}"
-        raise InvalidArgumentError(f"{argument('policy')}: the policy {word!r} is not installed. {provides}.")
-    function = imported_function(argument("policy"), name, ("random", "legal", *registry.announced(PolicySpec)))
+        raise InvalidArgumentError(f"policy: the policy {word!r} is not installed. {provides}.")
+    function = imported_function("policy", name, ("random", "legal", *registry.announced(PolicySpec)))
     return Player(name, env, tuple, _Checked(name, env, params, _WithoutMemory(function)))
 
 
@@ -106,7 +105,7 @@ def _with_masks(env: Environment) -> Environment:
     try:
         return ActionMaskObservation(env)
     except ValueError as error:
-        raise InvalidArgumentError(f"{argument('policy')} legal: {error}") from None
+        raise InvalidArgumentError(f"policy legal: {error}") from None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -146,7 +145,7 @@ def _made(policy: Announced[PolicySpec], *args: Any) -> Any:
     except EnvcoreError:
         raise
     except (Exception, SystemExit) as error:  # a plugin may raise anything
-        raise InvalidArgumentError(f"{argument('policy')} {policy.spec.name} fails: {one_line(error)}") from error
+        raise InvalidArgumentError(f"policy {policy.spec.name} fails: {one_line(error)}") from error
 
 
 def batch_policy(player: Player, batch: Batched, params: Any) -> Policy:
@@ -160,7 +159,7 @@ def batch_policy(player: Player, batch: Batched, params: Any) -> Policy:
     memory = player.start_memory()
     if jax.tree.leaves(memory):
         raise InvalidArgumentError(
-            f"{argument('policy')} {player.name} has a memory, which a rollout does not carry from step to step."
+            f"policy {player.name} has a memory, which a rollout does not carry from step to step."
         )
 
     def mapped(policy_params: Any, obs: Any, key: jax.Array) -> Any:
@@ -171,11 +170,9 @@ def batch_policy(player: Player, batch: Batched, params: Any) -> Policy:
 
 def _policy_error(name: str, error: BaseException) -> InvalidArgumentError:
     what, *_ = str(error).splitlines() or [""]
-    return InvalidArgumentError(f"{argument('policy')} {name} fails when jit traces it: {type(error).__name__}: {what}")
+    return InvalidArgumentError(f"policy {name} fails when jit traces it: {type(error).__name__}: {what}")
 
 
 def outside_action_space(policy: str, env: Environment, params: Any) -> InvalidArgumentError:
     """The error for a policy whose actions are not in the action space."""
-    return InvalidArgumentError(
-        f"{argument('policy')} {policy} returned actions that are not in {env.action_space(params)!r}."
-    )
+    return InvalidArgumentError(f"policy {policy} returned actions that are not in {env.action_space(params)!r}.")

@@ -16,9 +16,8 @@ from envcore.rollout import RolloutState, start_rollout
 from envcore.wrappers import Batched
 from jax.sharding import NamedSharding
 
-from envcore_runs import memory, placement
+from envcore_runs import distributed, memory
 from envcore_runs.episode_statistics import Running, empty_summary, nothing_running
-from envcore_runs.naming import argument
 from envcore_runs.policies import Player
 
 
@@ -69,15 +68,15 @@ def check_memory(
     # Measured: the carries at the start, before and after a chunk, the loop's arrays, and the batch's action space.
     bytes_each = 3 * memory.tree_bytes(carry) + 5 * memory.tree_bytes(summary) + 4 * memory.tree_bytes(action)
     bytes_each += 3 * recorded_bytes  # the rows, the joined ones and the file
-    memory.check_fits(argument("num_envs"), num_envs, bytes_each, memory.device_bytes(sharding))
+    memory.check_fits("num_envs", num_envs, bytes_each, memory.device_bytes(sharding))
     if num_envs >= 2**31:
-        raise InvalidArgumentError(f"{argument('num_envs')} must be less than 2**31, got {num_envs:,}.")
+        raise InvalidArgumentError(f"num_envs must be less than 2**31, got {num_envs:,}.")
 
 
 def batched(player: Player, num_envs: int, sharding: NamedSharding) -> tuple[NamedSharding | None, Batched]:
     """The devices over which the environments are spread, None for one, and the batch of one of them."""
     num = sharding.mesh.size
-    return (sharding if num > 1 else None), Batched(player.env, num_envs // num, placement.AXIS if num > 1 else None)
+    return (sharding if num > 1 else None), Batched(player.env, num_envs // num, distributed.AXIS if num > 1 else None)
 
 
 def started(batch: Batched, params: Any, key: jax.Array, episodes: int, sharding: NamedSharding | None) -> Carry:

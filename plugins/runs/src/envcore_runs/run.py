@@ -12,11 +12,9 @@ from typing import Any
 from envcore.environment import Environment, EnvParams
 from envcore.rollout import Policy
 
-from envcore_runs import memory, processes, run_folder, saved_rollout, trajectories
+from envcore_runs import distributed, memory, run_folder, saved_rollout, signals, trajectories
 from envcore_runs.episode_statistics import EpisodeStatistics
-from envcore_runs.interrupt import interruptible
 from envcore_runs.measured_rollout import MeasuredRollout, Progress
-from envcore_runs.naming import argument
 from envcore_runs.pace import check_duration
 from envcore_runs.plan import Plan, planned
 from envcore_runs.trajectories import Trajectories
@@ -108,7 +106,7 @@ def rollout(
         `(None, obs, key) -> action` of one environment. Of a function, `out` keeps the name alone.
       seed: an integer from 0 to 2**63 - 1.
       devices: the most devices to use in each process; by default all that JAX has.
-      progress: is called before the first steps, several times a second, and before an interrupt is raised again.
+      progress: is called before the first steps, and several times a second.
 
     Raises:
       InvalidArgumentError: an argument is invalid, before anything is compiled; the policy fails when it is traced, or
@@ -116,8 +114,8 @@ def rollout(
       InvalidParamsError, UnknownEnvironmentError: as for `envcore.make`.
       NotEnoughMemoryError: so many environments do not fit into memory.
       FileError: the folder holds something else, or is damaged; another process writes there; or it cannot be written.
-      ProcessError: another process of this run has ended.
-      KeyboardInterrupt: Ctrl-C was pressed; what was found so far has been saved.
+      KeyboardInterrupt, SystemExit: Ctrl-C was pressed, or SIGTERM has come, in any process; what was found so far has
+        been saved.
     """
     plan = planned(
         env,
@@ -140,7 +138,7 @@ def run(plan: Plan, progress: Callable[[RolloutResult], None] | None = None) -> 
     folder, show = plan.folder, progress or (lambda result: None)
     whole = {**plan.about, "record": plan.record, "steps_per_chunk": plan.chunk}
     claimed = contextlib.nullcontext() if folder is None else run_folder.claimed(folder, whole)
-    with claimed, memory.explained(argument("num_envs"), plan.num_envs):
+    with claimed, memory.explained("num_envs", plan.num_envs):
         recorded = saved = found = None
         if folder is not None and plan.record:
             struct = trajectories.step_struct(plan.player.env, plan.params, plan.record)
@@ -158,22 +156,20 @@ def run(plan: Plan, progress: Callable[[RolloutResult], None] | None = None) -> 
             saved = saved_rollout.SavedRollout(folder, measured, recorded, found, plan.key)
         result = _result(plan, measured)
         if plan.steps is not None:
-            check_duration(argument("steps"), plan.steps, result.seconds_left)
-        try:
-            with interruptible(is_shared=not processes.is_alone()):
-                show(result)
-                while not _is_complete(plan, measured.progress):
-                    measured.advance(2**30 if plan.steps is None else plan.steps - measured.progress.steps)
-                    if saved is not None:
-                        saved.save_if_old()
-                    show(_result(plan, measured))
+            check_duration("steps", plan.steps, result.seconds_left)
+        show(result)
+        stopped = 0
+        with signals.noted() as signum:
+            while not stopped and not _is_complete(plan, measured.progress):
+                measured.advance(2**30 if plan.steps is None else plan.steps - measured.progress.steps)
                 if saved is not None:
-                    saved.save()
-        except KeyboardInterrupt:
+                    saved.save_if_old()
+                show(_result(plan, measured))
+                stopped = int(distributed.highest(signum()))
             if saved is not None:
                 saved.save()
-            show(_result(plan, measured))
-            raise
+        if stopped:
+            signals.stop(stopped)
         return _result(plan, measured)
 
 
@@ -189,7 +185,7 @@ def _finished(plan: Plan, folder: Path, progress: Progress, recorded: Trajectori
     """The result of an earlier call, whose files are checked; nothing is compiled."""
     if recorded is not None:
         recorded.resume(progress.steps)
-    if processes.is_first():
+    if distributed.is_first():
         saved_rollout.write_statistics(folder, progress)
     return _described(plan, progress, 0.0, 0.0)
 

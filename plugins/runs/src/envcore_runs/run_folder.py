@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from envcore.errors import FileError
 from envcore.files import remove_unfinished, replace
 
-from envcore_runs import processes
+from envcore_runs import distributed
 from envcore_runs.records import File, place_of, shown
 
 T = TypeVar("T")
@@ -37,9 +37,9 @@ def claimed(folder: str | Path, run: Mapping[str, Any]) -> Generator[None]:
       ProcessError: another process has ended.
     """
     folder = Path(folder)
-    with _claimed(folder, run) if processes.is_first() else contextlib.nullcontext():
-        processes.any_says(False)  # the others look after that
-        if processes.any_says(not (folder / RUN).exists()):
+    with _claimed(folder, run) if distributed.is_first() else contextlib.nullcontext():
+        distributed.any_says(False)  # the others look after that
+        if distributed.any_says(not (folder / RUN).exists()):
             raise FileError(f"not all processes see {folder}: the folder must be on a file system that they share.")
         yield
 
@@ -89,7 +89,7 @@ def check_agreed(folder: Path, progress: int) -> None:
     """
     import numpy as np
 
-    if len(np.unique(processes.gathered(np.array([progress], np.float64)))) > 1:
+    if len(np.unique(distributed.gathered(np.array([progress], np.float64)))) > 1:
         raise FileError(f"not all processes see the same checkpoint in {folder}: start them again.")
 
 

@@ -18,7 +18,7 @@ import jax
 import numpy as np
 from envcore.files import replace
 
-from envcore_runs import checkpoint, processes, run_folder
+from envcore_runs import checkpoint, distributed, run_folder
 from envcore_runs.episode_statistics import EpisodeStatistics
 from envcore_runs.measured_rollout import MeasuredRollout, Progress
 from envcore_runs.records import File, Natural
@@ -139,7 +139,7 @@ class SavedRollout:
           FileError: a file cannot be written; its previous content stays.
           ProcessError: another process has ended.
         """
-        if processes.any_says(time.monotonic() - self._saved > _SECONDS):
+        if distributed.any_says(time.monotonic() - self._saved > _SECONDS):
             self.save()
 
     def save(self) -> None:
@@ -149,7 +149,7 @@ class SavedRollout:
           FileError, ProcessError: as for `save_if_old`.
         """
         progress, carry = self._measured.snapshot()
-        if processes.is_first():
+        if distributed.is_first():
             if self._trajectories is not None:
                 self._trajectories.save(progress.steps)
             write_statistics(self._folder, progress)

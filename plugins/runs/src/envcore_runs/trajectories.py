@@ -23,10 +23,9 @@ from envcore.rollout import Transition, random_policy, run_rollout, start_rollou
 from jax.tree_util import keystr, tree_leaves_with_path
 from safetensors.numpy import save
 
-from envcore_runs import manifest, processes
+from envcore_runs import distributed, manifest
 from envcore_runs.manifest import MANIFEST, Array, Manifest, Shard
 from envcore_runs.memory import shown_bytes, tree_bytes
-from envcore_runs.naming import argument
 
 TRAJECTORIES = "trajectories"
 
@@ -61,7 +60,7 @@ class Trajectories:
             self._shards = manifest.load(self._folder, num_steps, self._about, self._arrays)
         try:
             self._folder.mkdir(exist_ok=True)
-            if processes.is_first():
+            if distributed.is_first():
                 if num_steps:
                     self.save(num_steps)
                 else:
@@ -71,7 +70,7 @@ class Trajectories:
                     each.unlink()
         except OSError as error:
             raise FileError(f"cannot write to {self._folder}: {error.strerror or error}.") from error
-        processes.any_says(False)  # no process writes before this is done
+        distributed.any_says(False)  # no process writes before this is done
 
     def chosen(self, step: Transition) -> dict[str, jax.Array]:
         """The arrays that are recorded of a step."""
@@ -119,9 +118,7 @@ def checked_names(names: str | Iterable[str], env: Environment, params: Any) -> 
     known = list(_parts(_step_struct(env, params))) if found else []
     for name in found:
         if name not in known:
-            raise InvalidArgumentError(
-                f"{argument('record')} takes {', '.join(known)}, separated by commas; got {name!r}."
-            )
+            raise InvalidArgumentError(f"record takes {', '.join(known)}, separated by commas; got {name!r}.")
     return found
 
 
@@ -146,7 +143,7 @@ def check_disk(folder: Path, num_bytes: int) -> None:
     free = shutil.disk_usage(place).free
     if num_bytes - there > free:
         raise FileError(
-            f"{argument('record')} would write {shown_bytes(num_bytes)} to {folder}, but only {shown_bytes(free)} "
+            f"record would write {shown_bytes(num_bytes)} to {folder}, but only {shown_bytes(free)} "
             "are free: take fewer steps, or record less."
         )
 

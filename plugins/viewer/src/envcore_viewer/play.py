@@ -15,7 +15,6 @@ from envcore.random import key_of
 from envcore.rendering import fitting_height, picture_struct
 from envcore_cli.output import console, say
 from envcore_runs.choice import Choice
-from envcore_runs.interrupt import alternate_screen, interruptible
 from rich.console import Console, Group  # noqa: TID251  # a type
 from rich.live import Live
 from rich.text import Text
@@ -60,7 +59,7 @@ def play(choice: Choice, fps: float | None, seed: int) -> None:
     game = Game(env, params, key)
     shown = Live(console=screen, screen=True, auto_refresh=False)
     try:
-        with keyboard, alternate_screen(), shown as live, interruptible():
+        with keyboard, shown as live:
             _run(game, controls, keyboard, live, fps)
     finally:
         if not game.finished:

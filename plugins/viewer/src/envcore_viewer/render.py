@@ -16,7 +16,6 @@ from envcore.rendering import fitting_height, margins, picture_struct
 from envcore_cli.output import say
 from envcore_runs import memory
 from envcore_runs.choice import Choice
-from envcore_runs.interrupt import interruptible
 from envcore_runs.policies import Player, find_player
 
 from envcore_viewer.animation import caption, check_writable, files, mosaic, save_animation
@@ -87,8 +86,7 @@ def render(
         titles = [choice.title for choice in choices] if names else None
         is_exact = steps is not None or (fps is not None and len(made) == 1)
         frames = _frames(made, players, key, lengths, num_envs, is_exact, rate, columns, height, overlay, titles)
-    with interruptible():  # a half-written file is removed
-        save_animation(out, frames, rate)
+    save_animation(out, frames, rate)
     count, high, wide, _ = frames.shape
     say(f"{out}: {count} frame{'s' * (count != 1)} of {wide} x {high} pixels.")
 

@@ -1,0 +1,246 @@
+"""Several processes that are one run, by JAX's distributed runtime; and how they split arrays over their devices.
+
+Imports no JAX before it is needed: `start` is called before JAX starts its backend.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import ipaddress
+import os
+import sys
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from envcore import registry
+from envcore.errors import InvalidArgumentError, one_line
+
+from envcore_runs.errors import ProcessError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from jax.sharding import NamedSharding
+
+AXIS = "envs"
+"""The name of the mesh's axis over which a batch is split."""
+
+_CPU_DEVICES = "JAX_NUM_CPU_DEVICES"
+_COUNTS = ("SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE")
+"""Environment variables with the number of processes that SLURM or Open MPI has started."""
+_SIGNS = ("JAX_COORDINATOR_ADDRESS", "JOB_COMPLETION_INDEX", "TPU_WORKER_HOSTNAMES", "TPU_PROCESS_ADDRESSES")
+"""Environment variables of processes that an indexed job of Kubernetes or a Cloud TPU has started."""
+_LIBRARIES = ("envcore", "jax", "jaxlib", "numpy", "flax")
+_SETTINGS = ("jax_enable_x64", "jax_default_prng_impl", "jax_threefry_partitionable", "jax_default_matmul_precision")
+
+
+def start(
+    given: Any = None,
+    devices: int | None = None,
+    coordinator: str | None = None,
+    num_processes: int | None = None,
+    process_id: int | None = None,
+    timeout: int = 300,
+) -> None:
+    """Chooses the devices, and connects the processes of one run by `jax.distributed.initialize`.
+
+    Call it before you import algorithms, policies or environments: JAX cannot connect once a module has computed
+    something. A process that is alone does not import JAX here.
+
+    Args:
+      given: what this process is asked to do; its `repr` has to be the same in all of them.
+      devices: devices of this process; None for all. On a CPU, which JAX takes for one device, None makes each of the
+        cores that this process may use a device.
+      coordinator: HOST:PORT at which process 0 listens: at an IP address, on that address alone. Without it, the
+        processes that SLURM, Open MPI, Kubernetes or a Cloud TPU has started find each other, and any other process is
+        alone.
+      num_processes: number of processes; 1 for a process that is alone in spite of what a cluster has started.
+      process_id: number of this process, from 0.
+      timeout: seconds to wait for the others.
+
+    Raises:
+      InvalidArgumentError: `devices` or `timeout` is less than 1.
+      ProcessError: the runtime cannot start, or the processes have other requests, versions or numbers of devices.
+    """
+    for name, value in (("devices", devices), ("timeout", timeout)):
+        if value is not None and value < 1:
+            raise InvalidArgumentError(f"{name} must be at least 1, got {value}.")
+    _make_cpu_devices(devices)
+    is_asked = coordinator is not None or process_id is not None or (num_processes or 1) > 1
+    if not is_asked and (num_processes == 1 or not _is_in_cluster()):
+        return
+    import jax
+
+    jax.config.update("jax_enable_preemption_service", False)  # it would take SIGTERM for itself
+    try:
+        jax.distributed.initialize(
+            coordinator,
+            num_processes,
+            process_id,
+            initialization_timeout=timeout,
+            coordinator_bind_address=_address(coordinator),
+        )
+        jax.devices()
+    except Exception as error:  # of JAX, of its runtime, or of a cluster's manager
+        raise ProcessError(f"JAX cannot connect the processes: {one_line(error)}") from error
+    _check_same(given)
+
+
+def is_first() -> bool:
+    """Whether this is process 0, which writes and reports for all of them."""
+    import jax
+
+    return jax.process_index() == 0
+
+
+def gathered(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The numbers of all processes, float64 (rows, ...): joined along the first axis, in the order of the processes."""
+    import jax
+    import numpy as np
+
+    if jax.process_count() == 1:
+        return numbers
+    from jax.experimental.multihost_utils import process_allgather
+
+    words = np.ascontiguousarray(numbers, np.float64).view(np.uint32)  # JAX would make them float32
+    return np.ascontiguousarray(process_allgather(words, tiled=True)).view(np.float64)
+
+
+def highest(number: float) -> float:
+    """The highest of the numbers of all processes."""
+    import numpy as np
+
+    return float(gathered(np.array([number], np.float64)).max())
+
+
+def any_says(flag: bool) -> bool:
+    """Whether the flag is true in any process; waits for all of them."""
+    return highest(flag) > 0
+
+
+def whole(tree: Any) -> Any:
+    """Arrays that are split over devices, as numpy's in every process; keys stay keys. The inverse of `placed`."""
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    from envcore import trees
+    from jax.experimental.multihost_utils import process_allgather
+
+    def leaf(x: Any) -> Any:
+        if trees.is_key(x):
+            return jax.random.wrap_key_data(jnp.asarray(leaf(jax.random.key_data(x))), impl=jax.random.key_impl(x))
+        return process_allgather(x, tiled=True) if jax.process_count() > 1 else np.asarray(x)
+
+    return jax.tree.map(leaf, tree)
+
+
+def placed(tree: Any, sharding: NamedSharding) -> Any:
+    """Arrays that every process has, split over the devices along their first axis."""
+    import jax
+    import numpy as np
+    from envcore import trees
+
+    def leaf(x: Any) -> jax.Array:
+        words = np.asarray(jax.random.key_data(x) if trees.is_key(x) else x)
+        split = jax.make_array_from_callback(words.shape, sharding, lambda index: words[index])
+        return jax.random.wrap_key_data(split, impl=jax.random.key_impl(x)) if trees.is_key(x) else split
+
+    return jax.tree.map(leaf, tree)
+
+
+def sharding(name: str, count: int, devices: int | None = None) -> NamedSharding:
+    """How `count` things are split over the devices of all processes: evenly, over as many devices as possible.
+
+    Args:
+      name: of the argument by which the user chose the count.
+      count: number of things.
+      devices: the most devices to use in each process; None for all.
+
+    Raises:
+      InvalidArgumentError: there are fewer devices, or the processes cannot have the same number of things.
+    """
+    import jax
+    import numpy as np
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+    here, num_processes = jax.local_device_count(), jax.process_count()
+    if devices is not None and devices > here:
+        raise InvalidArgumentError(f"devices is {devices:,}, but JAX has {here:,} in this process.")
+    if count % num_processes:
+        raise InvalidArgumentError(
+            f"{name} must be a multiple of the number of processes, {num_processes}, got {count:,}."
+        )
+    num = max(num for num in range(1, (devices or here) + 1) if count // num_processes % num == 0)
+    found = sorted(jax.devices(), key=lambda device: (device.process_index, device.id))
+    chosen = np.array(found).reshape(num_processes, here)[:, :num].reshape(-1)
+    return NamedSharding(Mesh(chosen, (AXIS,)), PartitionSpec(AXIS))
+
+
+def sharding_of_some(count: int, devices: int | None = None) -> NamedSharding:
+    """How `count` things are split over the devices of all processes, each of which gets one or several.
+
+    Their number need not be a multiple of that of the devices: the caller fills up.
+
+    Raises:
+      InvalidArgumentError: there are fewer devices.
+    """
+    import jax
+
+    here = min(devices or jax.local_device_count(), -(-count // jax.process_count()))
+    return sharding("devices", here * jax.process_count(), here if devices is None else devices)
+
+
+def leave(status: int) -> None:
+    """Ends a process that has failed, if there are others: a regular exit would wait for them."""
+    if "jax" in sys.modules and sys.modules["jax"].distributed.is_initialized():
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        os._exit(status)
+
+
+def _make_cpu_devices(devices: int | None) -> None:
+    if "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", "") or _CPU_DEVICES in os.environ:
+        return
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if "jax" not in sys.modules:  # it reads the variable; to import it only for this would delay the first errors
+        os.environ[_CPU_DEVICES] = str(devices or cores)
+        return
+    import jax
+
+    with contextlib.suppress(RuntimeError):  # the backend has been started, with the devices that it has
+        jax.config.update("jax_num_cpu_devices", devices or cores)
+
+
+def _is_in_cluster() -> bool:
+    """Whether a cluster has started this process together with others."""
+    is_counted = any(os.environ.get(name, "1") != "1" for name in _COUNTS)
+    return is_counted or any(name in os.environ for name in _SIGNS) or importlib.util.find_spec("libtpu") is not None
+
+
+def _address(coordinator: str | None) -> str | None:
+    """Where process 0 listens; None for all interfaces: machines often know their own name as 127.0.1.1."""
+    host = (coordinator or "").rpartition(":")[0].strip("[]")
+    with contextlib.suppress(ValueError):
+        ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
+        return coordinator
+    return None
+
+
+def _check_same(given: Any) -> None:
+    import jax
+    import numpy as np
+    from jax.experimental.multihost_utils import process_allgather
+
+    if jax.device_count() != jax.process_count() * jax.local_device_count():
+        raise ProcessError("the processes have different numbers of devices: give all of them the same number.")
+    versions = {name: metadata.version(name) for name in _LIBRARIES}
+    versions |= {each.distribution: each.version for each in registry.plugins if each.status == "loaded"}
+    settings = {name: getattr(jax.config, name) for name in _SETTINGS}
+    kinds = {"another command": given, "other versions of libraries": versions, "other settings of JAX": settings}
+    digests = [np.frombuffer(hashlib.sha256(repr(each).encode()).digest(), np.uint8) for each in kinds.values()]
+    found = process_allgather(np.stack(digests))
+    for number, kind in np.argwhere((found != found[0]).any(-1)):
+        jax.distributed.shutdown()  # all processes come here, and end one by one
+        raise ProcessError(f"process {number} has {list(kinds)[kind]} than process 0: start all of them alike.")
