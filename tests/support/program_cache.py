@@ -3,8 +3,6 @@
 Most of the time of a test goes into compiling. JAX's persistent compilation cache keeps the compiled programs in
 pytest's own cache folder, so that the next run loads them; `pytest --cache-clear` deletes them. In memory, programs
 are dropped between modules of tests, because a process that keeps a thousand of them needs gigabytes.
-
-The plugin does nothing on releases of JAX older than `envcore_runs.program_cache.SOUND_SINCE`.
 """
 
 from __future__ import annotations
@@ -14,10 +12,10 @@ from pathlib import Path
 
 import jax
 import pytest
-from envcore_runs.program_cache import SOUND_SINCE, fingerprint, use_folder
 from envcore_testing.compilation import programs_compiled
-from jax.experimental.compilation_cache import compilation_cache
 
+SOUND_SINCE = (0, 10)
+"""The first release of JAX on which our tests pass with loaded programs."""
 MAX_STORED_BYTES = 2**30
 MAX_PROGRAMS_IN_MEMORY = 150
 
@@ -31,23 +29,21 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Starts the cache in each process that runs tests, where pytest has a cache and the user has not set JAX's."""
-    if jax.__version_info__ < SOUND_SINCE:
-        return
     only_distributes = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
     cache = getattr(config, "cache", None)  # missing with `-p no:cacheprovider`
     chosen = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
-    if cache is not None and not only_distributes and chosen is None:
+    if cache is not None and not only_distributes and chosen is None and jax.__version_info__ >= SOUND_SINCE:
         config.pluginmanager.register(_Programs(cache.mkdir("programs")))
 
 
 class _Programs:
     """The cache of one process, from its first test to its last."""
 
-    def __init__(self, root: Path):
-        self._dropped = programs_compiled()
-        self._folder = root / fingerprint()
-        self._folder.mkdir(exist_ok=True)
-        use_folder(self._folder)
+    def __init__(self, folder: Path):
+        self._dropped, self._folder = programs_compiled(), folder
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
@@ -60,8 +56,6 @@ class _Programs:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         """Deletes the oldest programs over the limit."""
-        jax.config.update("jax_compilation_cache_dir", None)
-        compilation_cache.reset_cache()
         prune(self._folder)
 
 

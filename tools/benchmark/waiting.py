@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import processes
@@ -150,18 +149,28 @@ def main() -> None:
     side, program, env_id, folder, *more = sys.argv[1:]
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
     import jax
-    from envcore_runs.program_cache import use_folder
 
     jax.block_until_ready(jax.numpy.zeros(1) + 1)
     if more:
-        use_folder(Path(folder))
+        _use_folder(folder)
     started = time.process_time()
     jax.block_until_ready(PROGRAMS[program](side, env_id))
     print(time.process_time() - started)
     if not more:
-        use_folder(Path(folder))
+        _use_folder(folder)
         jax.clear_caches()
         jax.block_until_ready(PROGRAMS[program](side, env_id))
+
+
+def _use_folder(folder: str) -> None:
+    """Keeps all compiled programs in the folder, and loads those that it holds."""
+    import jax
+    from jax.experimental.compilation_cache import compilation_cache
+
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    jax.config.update("jax_compilation_cache_dir", folder)
+    compilation_cache.reset_cache()  # it has begun without a folder
 
 
 if __name__ == "__main__":

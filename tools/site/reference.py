@@ -35,7 +35,6 @@ _PAGES = {
     "testing": ("Conformance kit", ["envcore_testing", "envcore_testing.kit", "envcore_testing.lockstep"]),
     "bridges": ("Bridges", ["envcore_bridges", "envcore_bridges.base", "envcore_bridges.libraries"]),
     "plugins": ("Plugins", ["envcore.plugins", "envcore.specs"]),
-    "export": ("Export and program cache", ["envcore_runs.export", "envcore_runs.program_cache"]),
     "pictures": ("Pictures", ["envcore.painting", "envcore.rendering"]),
     "errors": ("Errors", ["envcore.errors"]),
 }

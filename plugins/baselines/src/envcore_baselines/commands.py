@@ -18,7 +18,6 @@ from envcore_cli.assignments import assignments, choose
 from envcore_cli.errors import CommandError
 from envcore_cli.given import given_to
 from envcore_cli.options import (
-    Cache,
     ConnectTimeout,
     Coordinator,
     Devices,
@@ -93,7 +92,6 @@ def train(
     num_processes: NumProcesses = None,
     process_id: ProcessId = None,
     connect_timeout: ConnectTimeout = 300,
-    cache: Cache = None,
 ) -> None:
     """Train agents, each on one device.
 

@@ -21,7 +21,6 @@ from envcore_cli.assignments import choose
 from envcore_cli.errors import CommandError, Interrupted
 from envcore_cli.given import given_to
 from envcore_cli.options import (
-    Cache,
     ConnectTimeout,
     Coordinator,
     Devices,
@@ -169,7 +168,6 @@ def rollout(
     num_processes: NumProcesses = None,
     process_id: ProcessId = None,
     connect_timeout: ConnectTimeout = 300,
-    cache: Cache = None,
 ) -> None:
     """Run many environments in parallel, and report returns and speed.
 

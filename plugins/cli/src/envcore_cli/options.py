@@ -82,15 +82,6 @@ NumProcesses = Annotated[
     int | None, typer.Option(parser=integer, metavar="N", help="How many processes; 1 ignores the cluster.")
 ]
 ProcessId = Annotated[int | None, typer.Option(parser=integer, metavar="I", help="The number of this process, from 0.")]
-Cache = Annotated[
-    Path | None,
-    typer.Option(
-        "--cache",
-        parser=path,
-        metavar="DIR",
-        help="Keep compiled programs there: the second start of the same command compiles nothing.",
-    ),
-]
 ConnectTimeout = Annotated[
     int, typer.Option(parser=integer, metavar="SECONDS", help="How long to wait for the other processes.")
 ]
