@@ -20,7 +20,7 @@ from envcore_bsuite.agents import Agent, policy_agent, random_agent
 from envcore_bsuite.errors import RunError
 from envcore_bsuite.runner import run
 from envcore_bsuite.sweep import EPISODES
-from envcore_runs.run_folder import locked
+from envcore_runs.folder import locked
 from periodic import periodic_agent
 
 FEW = ("memory_len/0", "memory_len/2")  # one program

@@ -13,7 +13,7 @@ from envcore_baselines.ppo import PPO, PPOConfig
 from envcore_baselines.trained import AboutAgent, Returns, TrainedAgent
 from envcore_baselines.training import CHECKPOINT, Run, Training, saved_curve
 from envcore_runs import checkpoint
-from envcore_runs.run_folder import RUN as RUN_JSON
+from envcore_runs.folder import RUN as RUN_JSON
 from toy import Counter
 
 SMALL: dict[str, Any] = {

@@ -20,7 +20,7 @@ from envcore_baselines.errors import ConfigError
 from envcore_baselines.ppo import PPO, PPOConfig
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, METRICS_CSV, Run, Training
 from envcore_runs import checkpoint
-from envcore_runs.run_folder import RUN as RUN_JSON
+from envcore_runs.folder import RUN as RUN_JSON
 from toy import Counter, Spring
 
 RUN = Run("ppo", "Counter-v0", {"goal": 3}, {"bonus": 0.5}, {"num_envs": 4, "hidden": (8,)}, 7, 2)

@@ -14,7 +14,7 @@ from envcore_baselines import training
 from envcore_baselines.training import CHECKPOINT, Training
 from envcore_ray.training import plan, train
 from envcore_runs import checkpoint
-from envcore_runs.run_folder import RUN as RUN_JSON
+from envcore_runs.folder import RUN as RUN_JSON
 
 SETTINGS = {"total_steps": 96, "num_envs": 2, "rollout_steps": 4, "epochs": 1, "minibatches": 2, "hidden": [2]}
 RUNS = plan("ppo", ["CartPole-v1"], settings=SETTINGS)

@@ -14,7 +14,7 @@ from envcore_baselines.errors import ConfigError
 from envcore_baselines.training import Run, saved_curve
 from envcore_ray.training import plan, train
 from envcore_ray.workers import RayWorkers
-from envcore_runs.run_folder import locked
+from envcore_runs.folder import locked
 from several_processes import Command, commands
 
 pytestmark = [

@@ -13,7 +13,7 @@ import numpy as np
 from envcore.errors import FileError
 from envcore.typing import PyTree
 from envcore_runs import checkpoint
-from envcore_runs.records import File, shown
+from envcore_runs.records import File
 
 from envcore_bsuite.csv_log import Row, fault_of, logged_episodes
 from envcore_bsuite.errors import RunError
@@ -61,7 +61,7 @@ class _About:
             raise ValueError("has not one list of rows for each of several different lanes")
         for lane, rows in zip(self.lanes, self.rows, strict=True):
             if lane.bsuite_id not in EPISODES:
-                raise ValueError(f"has a lane of no setting of bsuite, {shown(lane.bsuite_id)}")
+                raise ValueError(f"has a lane of no setting of bsuite, {lane.bsuite_id!r}")
             if fault := fault_of(rows):
                 raise ValueError(f"has {fault}")
             if len(rows) > len(logged_episodes(EPISODES[lane.bsuite_id])):

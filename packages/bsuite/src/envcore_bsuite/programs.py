@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import functools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import envcore
 import jax
@@ -20,7 +20,7 @@ from envcore.engine import arguments
 from envcore.environment import Environment, Info, next_time
 from envcore.rollout import Transition
 from envcore.typing import Bool, Float, Int, PyTree
-from envcore_runs.records import Range
+from envcore_runs.records import Natural
 from flax import struct
 from jax import lax
 
@@ -43,7 +43,7 @@ class Lane(NamedTuple):
     """
 
     bsuite_id: str
-    repeat: Annotated[int, Range(0, 2**31 - 1)]
+    repeat: Natural
 
 
 class Group(NamedTuple):

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from envcore.checks import positive_integer
 from envcore.files import remove_unfinished, replace
-from envcore_runs.records import File, shown
-from envcore_runs.run_folder import locked
+from envcore_runs.folder import locked
+from envcore_runs.records import File
 
 from envcore_bsuite import checkpoints, csv_log
 from envcore_bsuite.agents import MakeAgent
@@ -207,6 +207,6 @@ def _check_manifest(path: Path, manifest: Mapping[str, object]) -> None:
     if different:
         name = different[0]
         raise RunError(
-            f"{path.parent} holds a run with {name}={shown(found.get(name))}, not {manifest[name]!r}: choose "
+            f"{path.parent} holds a run with {name}={found.get(name)!r}, not {manifest[name]!r}: choose "
             "another results_dir, or delete it."
         )

@@ -6,14 +6,14 @@ import dataclasses
 import io
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 import numpy as np
-from envcore_runs.records import Positive, Range
+from envcore_runs.records import Positive
 
 _LARGEST = float(np.finfo(np.float32).max)
 
-_Rows = list[list[Annotated[float, Range(-math.inf, math.inf)] | None]]
+_Rows = list[list[float | None]]
 
 
 @dataclasses.dataclass(frozen=True)

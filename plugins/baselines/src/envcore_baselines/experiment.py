@@ -15,7 +15,7 @@ from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.files import replace
 from envcore.random import key_of
-from envcore_runs import distributed, memory, pace, signals
+from envcore_runs import distributed, memory, signals
 from envcore_runs.choice import Choice, choice_of
 
 from envcore_baselines import algorithms
@@ -24,9 +24,6 @@ from envcore_baselines.evaluation import Evaluator
 from envcore_baselines.learner import Constants, Learner
 from envcore_baselines.trained import TrainedAgent
 from envcore_baselines.training import CURVE_PNG, Run, Training, training_bytes
-
-_MANY_STEPS = 10**9
-"""Steps of an agent above which their time is estimated before a run begins: most take longer than an hour."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -127,7 +124,6 @@ def started(
       option: the name of the number of seeds, for errors.
 
     Raises:
-      InvalidArgumentError: the training would take decades.
       NotEnoughMemoryError: the agents do not fit into memory.
       FileError: the folder is that of another run, or cannot be written.
     """
@@ -142,9 +138,6 @@ def started(
         notes: list[str] = []
         if training.is_split_anew and not training.is_finished:
             notes.append("continued with another number of agents on a device, so the rest can go another way.")
-        total = learner.num_updates * learner.steps_per_update
-        if total > _MANY_STEPS and not training.is_finished:
-            notes += filter(None, [pace.check_duration("total_steps =", total, training.seconds_left())])
         yield Session(run, env, params, learner, training, notes)
         if out and len(training.curve) and distributed.is_first():
             replace(out / CURVE_PNG, training.picture())
@@ -192,7 +185,7 @@ def train(
       **settings: of the algorithm, in place of those of the environment's file and the defaults.
 
     Raises:
-      InvalidArgumentError: the seed or a number is invalid, the training would take decades; the class cannot be
+      InvalidArgumentError: the seed or a number is invalid; the class cannot be
         imported, or with `out` has no name by which it can be; so too for an environment and a network.
       ConfigError: there is no such algorithm or setting, or a value is invalid or does not fit the environment.
       NotEnoughMemoryError: the agents do not fit into memory.

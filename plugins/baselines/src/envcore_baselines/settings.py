@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from envcore import suggestions
-from envcore_runs.records import File, shown
+from envcore_runs.records import File
 
 from envcore_baselines.errors import ConfigError
 
@@ -107,7 +107,7 @@ def as_toml(config: Any, algorithm: str) -> str:
 
 def _checked(name: str, hint: Any, default: Any, value: Any, source: str) -> Any:
     def invalid(wanted: str) -> ConfigError:
-        return ConfigError(f"{source}: {name} must be {wanted}, got {shown(value)}.")
+        return ConfigError(f"{source}: {name} must be {wanted}, got {value!r}.")
 
     value = _plain(value)
     is_number = type(value) is int or (type(value) is float and math.isfinite(value))

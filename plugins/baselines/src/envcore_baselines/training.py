@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -28,12 +28,13 @@ from envcore.environment import Environment
 from envcore.errors import FileError
 from envcore.files import replace
 from envcore.random import key_of
-from envcore_runs import checkpoint, distributed, run_folder
+from envcore_runs import checkpoint, distributed
+from envcore_runs import folder as run_folder
 from envcore_runs.choice import choose
 from envcore_runs.compiling import quicker_jit
+from envcore_runs.folder import RUN
 from envcore_runs.memory import tree_bytes
-from envcore_runs.records import File, Natural, Positive, Range
-from envcore_runs.run_folder import RUN
+from envcore_runs.records import File, Natural, Positive
 from jax.sharding import NamedSharding
 
 from envcore_baselines import algorithms
@@ -78,9 +79,9 @@ class Run:
     params: dict[str, Any]
     config: dict[str, Any]
     seed: Natural
-    num_seeds: Annotated[int, Range(1, algorithms.MAX_AGENTS)]
-    sweep: dict[str, list[float]] = dataclasses.field(default_factory=dict[str, list[float]])
-    randomize: dict[str, list[float]] = dataclasses.field(default_factory=dict[str, list[float]])
+    num_seeds: Positive
+    sweep: dict[str, list[int | float]] = dataclasses.field(default_factory=dict[str, list[int | float]])
+    randomize: dict[str, list[int | float]] = dataclasses.field(default_factory=dict[str, list[int | float]])
     network: str = ""
     evaluation_episodes: Natural = 0
 
@@ -393,18 +394,6 @@ class Training:
         is_old = time.monotonic() - self._saved > max(_SECONDS, self._seconds_to_save / _SHARE)
         if self.is_finished or distributed.any_says(is_old):
             self.save()
-
-    def seconds_left(self) -> float:
-        """About how long the rest takes, by one update, whose program is compiled for this."""
-
-        def update() -> float:
-            started = time.perf_counter()
-            jax.block_until_ready(self._after(1, None))
-            return time.perf_counter() - started
-
-        update()  # compiles
-        seconds = distributed.highest(update())
-        return seconds * self._updates * (self.num_points - len(self.curve))
 
     def save(self) -> None:
         """Writes curve and metrics, then the checkpoint: with a finished checkpoint, all of the curve is there too.

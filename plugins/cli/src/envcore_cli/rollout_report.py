@@ -10,10 +10,8 @@ from envcore.engine.arguments import state_struct
 from envcore.rendering import picture_struct
 from envcore_runs import distributed
 from envcore_runs.choice import Choice
-from envcore_runs.measured_rollout import first_states
-from envcore_runs.pace import Notice
-from envcore_runs.plan import Plan, planned
-from envcore_runs.run import RolloutResult, run
+from envcore_runs.loop import first_states
+from envcore_runs.run import Plan, RolloutResult, planned, run
 from rich.table import Table
 
 from envcore_cli import output, picture
@@ -45,7 +43,6 @@ def report_rollout(
         env = plan.player.env
         picture_struct(env, state_struct(env), plan.params, _HEIGHT)  # fails early if the environment has no picture
     is_first = distributed.is_first()
-    notice = Notice("--steps", steps) if steps is not None and is_first else None
     last: RolloutResult | None = None
     result: RolloutResult | None = None
     stopped: BaseException = KeyboardInterrupt()
@@ -54,8 +51,6 @@ def report_rollout(
 
         def progress(result: RolloutResult) -> None:
             nonlocal last
-            if notice is not None and (note := notice.text(result.seconds, result.seconds_left)):
-                output.say(note)
             last = result
             show(result.statistics.episodes if steps is None else result.steps)
 

@@ -26,8 +26,8 @@ from envcore_baselines import algorithms
 from envcore_baselines.curve import Curve
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, METRICS_CSV, Run, Training, saved_curve
 from envcore_runs.choice import choose
+from envcore_runs.folder import RUN, locked
 from envcore_runs.records import File
-from envcore_runs.run_folder import RUN, locked
 
 from envcore_ray.errors import TasksFailedError
 from envcore_ray.workers import RayWorkers

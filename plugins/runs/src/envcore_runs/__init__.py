@@ -11,7 +11,7 @@ from envcore.lazy import lazy_names
 
 TYPE_CHECKING = False  # type checkers treat it as True
 if TYPE_CHECKING:
-    from envcore_runs.episode_statistics import EpisodeStatistics as EpisodeStatistics
+    from envcore_runs.episodes import EpisodeStatistics as EpisodeStatistics
     from envcore_runs.errors import NotEnoughMemoryError as NotEnoughMemoryError
     from envcore_runs.errors import ProcessError as ProcessError
     from envcore_runs.run import RolloutResult as RolloutResult
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "episode_statistics": ["EpisodeStatistics"],
+        "episodes": ["EpisodeStatistics"],
         "errors": ["NotEnoughMemoryError", "ProcessError"],
         "run": ["RolloutResult", "rollout"],
     },

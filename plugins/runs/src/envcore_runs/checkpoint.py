@@ -1,12 +1,11 @@
 """Pytrees of arrays in safetensors files, replaced in one step, so that a kill or a full disk leaves the last good one.
 
 The names in a file are the paths in the pytree. Random keys are stored as their words, and dtypes that numpy does not
-have, such as bfloat16, as unsigned integers of the same bits.
+have, such as bfloat16, as unsigned integers of the same bits. The metadata holds facts in JSON, and a digest of all.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping
@@ -28,21 +27,6 @@ from envcore_runs.records import File
 T = TypeVar("T")
 
 
-@dataclasses.dataclass(frozen=True)
-class _Metadata:
-    """What the header of a file has beside its tensors: a `_Seal` in JSON."""
-
-    envcore: str
-
-
-@dataclasses.dataclass(frozen=True)
-class _Seal:
-    """The facts in JSON, and a digest of everything."""
-
-    about: str
-    sha256: str
-
-
 def save(path: str | Path, tree: Any, about: Mapping[str, Any]) -> None:
     """Writes the pytree, and facts about it that JSON can hold, in place of an older file.
 
@@ -57,8 +41,7 @@ def packed(tree: Any, about: Mapping[str, Any]) -> bytes:
     tensors = {keystr(place): _plain(leaf) for place, leaf in tree_leaves_with_path(tree)}
     facts = json.dumps(about)
     # One entry: the library writes several in no fixed order.
-    metadata = {"envcore": json.dumps({"about": facts, "sha256": _digest(tensors, facts)})}
-    return save_tensors(tensors, metadata)
+    return save_tensors(tensors, {"envcore": json.dumps({"about": facts, "sha256": _digest(tensors, facts)})})
 
 
 def load(path: str | Path, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
@@ -86,17 +69,16 @@ def unpacked(file: File, content: bytes, kind: type[T]) -> tuple[dict[str, np.nd
     Raises:
       the file's error: it is damaged.
     """
-    size = int.from_bytes(content[:8], "little")
-    header = file.parsed(content[8 : 8 + size], dict[str, Any])
-    seal = file.parsed(file.checked(header.get("__metadata__"), _Metadata).envcore, _Seal)
     try:
         tensors = load_tensors(content)
-        is_whole = _digest(tensors, seal.about) == seal.sha256
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        seal = json.loads(header["__metadata__"]["envcore"])
+        is_whole = _digest(tensors, seal["about"]) == seal["sha256"]
     except Exception as error:  # the library's errors depend on what is damaged
         raise file.damaged(one_line(error)) from error
     if not is_whole:
         raise file.damaged("its content is not what was written")
-    return tensors, file.parsed(seal.about, kind)
+    return tensors, file.parsed(seal["about"], kind)
 
 
 def restore(path: str | Path, tensors: Mapping[str, np.ndarray], struct: Any, key: jax.Array | None = None) -> Any:
@@ -111,6 +93,7 @@ def restore(path: str | Path, tensors: Mapping[str, np.ndarray], struct: Any, ke
     Raises:
       FileError: the saved pytree is another one.
     """
+    expected = {keystr(place) for place, _ in tree_leaves_with_path(struct)}
 
     def leaf(place: Any, expected: Any) -> jax.Array:
         saved = tensors.get(keystr(place))
@@ -125,10 +108,9 @@ def restore(path: str | Path, tensors: Mapping[str, np.ndarray], struct: Any, ke
         assert example is not None, "a struct without arrays needs a key"
         return jax.random.wrap_key_data(array, impl=jax.random.key_impl(example))
 
-    found = jax.tree_util.tree_map_with_path(leaf, struct)
-    for name in tensors.keys() - {keystr(place) for place, _ in tree_leaves_with_path(struct)}:
+    for name in sorted(tensors.keys() - expected):
         raise _misfit(path, name)
-    return found
+    return jax.tree_util.tree_map_with_path(leaf, struct)
 
 
 def _misfit(path: str | Path, name: str) -> FileError:

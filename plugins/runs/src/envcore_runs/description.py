@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import hashlib
 import re
+import reprlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,8 +14,6 @@ import jax
 import numpy as np
 from envcore import trees
 from envcore.errors import InvalidArgumentError
-
-from envcore_runs.records import shown
 
 _MOST_NUMBERS = 64  # of an array that is written out
 
@@ -44,7 +43,7 @@ def described(value: Any) -> Any:
     text = repr(value)
     if re.search(r" at 0x[0-9a-fA-F]+", text):
         raise InvalidArgumentError(
-            f"what is saved must say what it is of, and {shown(value)} has no description: use a dataclass."
+            f"what is saved must say what it is of, and {reprlib.repr(value)} has no description: use a dataclass."
         )
     return text
 

@@ -26,7 +26,8 @@ def noted() -> Generator[Callable[[], int]]:
         if signum():
             signals.stop(signum())
 
-    In a thread other than the main one, where Python handles no signals, nothing is noted.
+    In a thread other than the main one, where Python handles no signals, nothing is noted. A signal that is ignored
+    stays so: Ctrl-C is not meant for a background job of a shell.
     """
     first, came = 0, 0.0
 
@@ -40,7 +41,8 @@ def noted() -> Generator[Callable[[], int]]:
     if threading.current_thread() is not threading.main_thread():
         yield lambda: 0
         return
-    before = {each: signal.signal(each, note) for each in (signal.SIGINT, signal.SIGTERM)}
+    handled = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) is not signal.SIG_IGN]
+    before = {each: signal.signal(each, note) for each in handled}
     try:
         yield lambda: first
     finally:

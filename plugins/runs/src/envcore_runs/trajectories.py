@@ -7,7 +7,9 @@ for a pytree, there is an array for each leaf (`state.time`). Random keys are st
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,19 +19,45 @@ import jax
 import numpy as np
 from envcore import trees
 from envcore.environment import Environment
-from envcore.errors import FileError, InvalidArgumentError
+from envcore.errors import FileError, InvalidArgumentError, one_line
 from envcore.files import remove_unfinished, replace
 from envcore.rollout import Transition, random_policy, run_rollout, start_rollout
 from jax.tree_util import keystr, tree_leaves_with_path
+from safetensors import safe_open
 from safetensors.numpy import save
 
-from envcore_runs import distributed, manifest
-from envcore_runs.manifest import MANIFEST, Array, Manifest, Shard
+from envcore_runs import distributed
 from envcore_runs.memory import shown_bytes, tree_bytes
+from envcore_runs.records import File
 
-TRAJECTORIES = "trajectories"
+TRAJECTORIES, MANIFEST = "trajectories", "manifest.json"
 
 _SHARD_BYTES = 64 * 2**20
+
+
+@dataclasses.dataclass(frozen=True)
+class Shard:
+    """A file of the trajectories.
+
+    Attributes:
+      file: its name.
+      first_step, num_steps: which steps it holds.
+      first_env, num_envs: of which environments.
+    """
+
+    file: str
+    first_step: int
+    num_steps: int
+    first_env: int
+    num_envs: int
+
+
+@dataclasses.dataclass(frozen=True)
+class _Manifest:
+    """What is read of a manifest, which also says what the trajectories are of, and describes their arrays."""
+
+    shards: list[Shard]
+    num_envs: int
 
 
 class Trajectories:
@@ -46,7 +74,7 @@ class Trajectories:
         self, folder: Path, names: Sequence[str], about: Mapping[str, Any], struct: Mapping[str, jax.ShapeDtypeStruct]
     ):
         self._folder, self._names, self._about = folder, names, dict(about)
-        self._arrays = {name: Array(x.dtype.name, list(x.shape)) for name, x in struct.items()}
+        self._arrays = {name: {"dtype": x.dtype.name, "shape": list(x.shape)} for name, x in struct.items()}
         self._shards: list[Shard] = []
 
     def resume(self, num_steps: int) -> None:
@@ -54,17 +82,12 @@ class Trajectories:
 
         Raises:
           FileError: the manifest or a file that it lists is missing or damaged, or the folder cannot be written.
-          ProcessError: another process has ended.
         """
         if num_steps:
-            self._shards = manifest.load(self._folder, num_steps, self._about, self._arrays)
+            self._shards = _shards_of(File(self._folder / MANIFEST), num_steps)
         try:
             self._folder.mkdir(exist_ok=True)
             if distributed.is_first():
-                if num_steps:
-                    self.save(num_steps)
-                else:
-                    (self._folder / MANIFEST).unlink(missing_ok=True)
                 remove_unfinished(self._folder)
                 for each in {*self._folder.glob("*.safetensors")} - {self._folder / x.file for x in self._shards}:
                     each.unlink()
@@ -86,20 +109,20 @@ class Trajectories:
         num_steps, num_envs = next(iter(arrays.values())).shape[:2]
         for process in range(jax.process_count()):
             first_env = process * num_envs
-            shard = Shard.of(first_step, num_steps, first_env, num_envs)
-            self._shards.append(shard)
+            name = f"step-{first_step:012}-env-{first_env:08}.safetensors"
+            self._shards.append(Shard(name, first_step, num_steps, first_env, num_envs))
             if process == jax.process_index():
-                replace(self._folder / shard.file, save(arrays))
+                replace(self._folder / name, save(arrays))
 
     def save(self, num_steps: int) -> None:
-        """Writes the manifest, which lists the files of the first steps.
+        """Writes the manifest, which lists the files of so many steps.
 
         Raises:
           FileError: it cannot be written.
         """
-        # Ctrl-C can have come between the file of a chunk and the progress that counts it.
-        shards = [each for each in self._shards if each.first_step < num_steps]
-        replace(self._folder / MANIFEST, Manifest(num_steps, self._arrays, shards).content(self._about))
+        shards = [dataclasses.asdict(each) for each in self._shards]
+        manifest = {**self._about, "steps_recorded": num_steps, "arrays": self._arrays, "shards": shards}
+        replace(self._folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
 
 
 def checked_names(names: str | Iterable[str], env: Environment, params: Any) -> tuple[str, ...]:
@@ -129,7 +152,7 @@ def step_struct(env: Environment, params: Any, names: Sequence[str]) -> dict[str
 
 def step_bytes(env: Environment, params: Any, names: Sequence[str]) -> int:
     """How many bytes are recorded of a step of one environment."""
-    return tree_bytes(step_struct(env, params, names))
+    return tree_bytes(step_struct(env, params, names)) if names else 0
 
 
 def check_disk(folder: Path, num_bytes: int) -> None:
@@ -143,14 +166,30 @@ def check_disk(folder: Path, num_bytes: int) -> None:
     free = shutil.disk_usage(place).free
     if num_bytes - there > free:
         raise FileError(
-            f"record would write {shown_bytes(num_bytes)} to {folder}, but only {shown_bytes(free)} "
-            "are free: take fewer steps, or record less."
+            f"record would write {shown_bytes(num_bytes)} to {folder}, but only {shown_bytes(free)} are free: take "
+            "fewer steps, or record less."
         )
 
 
 def steps_per_shard(num_envs: int, bytes_each: int) -> int:
     """How many steps of all environments the files of a chunk hold."""
     return max(1, _SHARD_BYTES // (num_envs * max(bytes_each, 1)))
+
+
+def _shards_of(file: File, num_steps: int) -> list[Shard]:
+    """The files of the first steps, all of which are there and whole."""
+    manifest = file.read(_Manifest)
+    shards = [each for each in manifest.shards if each.first_step < num_steps]
+    if sum(each.num_steps * each.num_envs for each in shards) != num_steps * manifest.num_envs:
+        raise file.damaged(f"its shards do not hold the {num_steps:,} steps of the checkpoint")
+    for each in shards:
+        path = Path(file.path).with_name(each.file)
+        try:
+            with safe_open(path, "numpy"):  # which compares the length of the file with its header
+                pass
+        except Exception as error:  # the library's errors depend on what is damaged
+            raise File(path).damaged(one_line(error)) from error
+    return shards
 
 
 def _step_struct(env: Environment, params: Any) -> Transition:
@@ -164,10 +203,8 @@ def _step_struct(env: Environment, params: Any) -> Transition:
 
 
 def _parts(step: Transition) -> dict[str, Any]:
-    names = ("state", "obs", "action", "reward", "next_obs", "done")
-    return {name: getattr(step, name) for name in names} | {
-        name: value for name, value in step.info.items() if name not in names
-    }
+    found = {name: getattr(step, name) for name in ("state", "obs", "action", "reward", "next_obs", "done")}
+    return found | {name: value for name, value in step.info.items() if name not in found}
 
 
 def _arrays(step: Transition, names: Sequence[str]) -> dict[str, jax.Array]:

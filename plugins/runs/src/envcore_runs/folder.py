@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import reprlib
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,7 +14,7 @@ from envcore.errors import FileError
 from envcore.files import remove_unfinished, replace
 
 from envcore_runs import distributed
-from envcore_runs.records import File, place_of, shown
+from envcore_runs.records import File
 
 T = TypeVar("T")
 
@@ -34,7 +35,6 @@ def claimed(folder: str | Path, run: Mapping[str, Any]) -> Generator[None]:
     Raises:
       FileError: the folder holds another run or other files, another command is writing there, it cannot be written,
         or it is not seen by all processes.
-      ProcessError: another process has ended.
     """
     folder = Path(folder)
     with _claimed(folder, run) if distributed.is_first() else contextlib.nullcontext():
@@ -85,11 +85,8 @@ def check_agreed(folder: Path, progress: int) -> None:
 
     Raises:
       FileError: another process has found another one.
-      ProcessError: another process has ended.
     """
-    import numpy as np
-
-    if len(np.unique(distributed.gathered(np.array([progress], np.float64)))) > 1:
+    if distributed.highest(progress) != -distributed.highest(-progress):
         raise FileError(f"not all processes see the same checkpoint in {folder}: start them again.")
 
 
@@ -119,35 +116,24 @@ def _claimed(folder: Path, run: Mapping[str, Any]) -> Generator[None]:
         raise FileError(f"cannot create {folder}: {error.strerror or error}.") from error
     with locked(folder):
         wanted = json.loads(json.dumps(run))
+        remove_unfinished(folder)
         if (folder / RUN).exists():
-            found = load(folder, dict[str, Any])
-            if found.keys() != wanted.keys():
-                raise FileError(f"{folder} holds a run of another command or version. Choose another folder.")
-            if found != wanted:
-                raise FileError(
-                    f"{folder} holds another run: its {_first_difference(found, wanted)}. Choose another folder."
-                )
-            remove_unfinished(folder)
+            if difference := _first_difference(load(folder, dict[str, Any]), wanted):
+                raise FileError(f"{folder} holds another run: its {difference}. Choose another folder.")
+        elif any(folder.iterdir()):
+            raise FileError(f"{folder} holds other files. Choose an empty or a new folder.")
         else:
-            remove_unfinished(folder)  # a kill before the run was written
-            if any(folder.iterdir()):
-                raise FileError(f"{folder} holds other files. Choose an empty or a new folder.")
             replace(folder / RUN, (json.dumps(wanted, indent=1) + "\n").encode())
         yield
 
 
 def _first_difference(found: Mapping[str, Any], wanted: Mapping[str, Any], place: str = "") -> str:
-    """The first value that differs, by its name and those of what it is in, and what it is in each of the two."""
+    """The first value that differs, by its name and those of what it is in; empty if there is none."""
     for name in {**wanted, **found}:
         there, here = found.get(name), wanted.get(name)
-        inside = place + place_of(name)
-        if there != here and isinstance(there, Mapping) and isinstance(here, Mapping):
-            return _first_difference(there, here, inside)
-        inside = inside.lstrip(".")
-        if name not in wanted or here == "" != there:
-            return f"{inside} is {shown(there)}, and is not given now"
-        if name not in found or there == "" != here:
-            return f"{inside} was not given, and is {here!r} now"
-        if there != here:
-            return f"{inside} is {shown(there)}, not {here!r}"
-    raise ValueError("the two are equal")
+        if there == here:
+            continue
+        if isinstance(there, Mapping) and isinstance(here, Mapping):
+            return _first_difference(there, here, f"{place}{name}.")
+        return f"{place}{name} is {reprlib.repr(there)}, not {reprlib.repr(here)}"
+    return ""

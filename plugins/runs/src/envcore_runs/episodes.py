@@ -1,0 +1,126 @@
+"""Mean and spread of episodes' returns and lengths, over more steps than fit into memory.
+
+Every environment contributes the same number of whole episodes, its first ones. Whichever episodes end inside a window
+would favor short ones: an environment ends two of them while another one plays a long one.
+
+On the device, each environment keeps the moments of its episodes by Welford's algorithm (1962), which do not depend on
+how the steps are cut into chunks. The host joins the environments in float64 (Chan et al. 1979). Equal returns have a
+spread of exactly zero.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import struct
+
+COLUMNS = 7
+"""Of a row of moments: how many episodes, mean and squared deviations of their returns, the same of their lengths, and
+their lowest and highest return."""
+
+
+@struct.dataclass
+class Episodes:
+    """The episodes of a batch of environments; every leaf has the batch's shape.
+
+    Attributes:
+      total, steps: return and length of the unfinished episode so far, float32 and int32.
+      left: how many episodes of the environment are still to be counted, the unfinished one included, int32.
+      count: how many have been, int32.
+      mean_return, squares_return: the mean of their returns, and the sum of squared deviations from it, float32.
+      mean_length, squares_length: the same of their lengths in steps.
+      lowest, highest: their lowest and highest return, float32.
+    """
+
+    total: jax.Array
+    steps: jax.Array
+    left: jax.Array
+    count: jax.Array
+    mean_return: jax.Array
+    squares_return: jax.Array
+    mean_length: jax.Array
+    squares_length: jax.Array
+    lowest: jax.Array
+    highest: jax.Array
+
+    @classmethod
+    def of_none(cls, shape: tuple[int, ...], episodes: jax.Array | int) -> Self:
+        """No steps yet, of environments of which `episodes` each are to be counted, int32 ()."""
+        zero, none = jnp.zeros(shape, jnp.float32), jnp.zeros(shape, jnp.int32)
+        infinity = jnp.full(shape, np.inf, jnp.float32)
+        return cls(zero, none, none + jnp.int32(episodes), none, zero, zero, zero, zero, infinity, -infinity)
+
+    def after(self, reward: jax.Array, done: jax.Array) -> Self:
+        """The episodes after a step, with its rewards (float32) and dones (bool)."""
+        total, steps = self.total + reward, self.steps + np.int32(1)
+        counts = done & (self.left > 0)
+        one = counts.astype(jnp.int32)
+        count = self.count + one
+        share = counts.astype(jnp.float32) / jnp.maximum(count, 1).astype(jnp.float32)
+
+        def moments(mean: jax.Array, squares: jax.Array, value: jax.Array) -> tuple[jax.Array, jax.Array]:
+            apart = jnp.where(counts, value - mean, np.float32(0))
+            return mean + apart * share, squares + apart * apart * (1 - share)
+
+        return type(self)(
+            jnp.where(done, np.float32(0), total),
+            jnp.where(done, np.int32(0), steps),
+            self.left - one,
+            count,
+            *moments(self.mean_return, self.squares_return, total),
+            *moments(self.mean_length, self.squares_length, steps.astype(jnp.float32)),
+            jnp.where(counts, jnp.minimum(self.lowest, total), self.lowest),
+            jnp.where(counts, jnp.maximum(self.highest, total), self.highest),
+        )
+
+    def row(self) -> np.ndarray:
+        """The moments of all environments together, float64 (COLUMNS,)."""
+        columns = (self.count, self.mean_return, self.squares_return, self.mean_length, self.squares_length)
+        return joined(np.stack([np.asarray(x, np.float64) for x in (*columns, self.lowest, self.highest)], -1))
+
+
+def joined(rows: np.ndarray) -> np.ndarray:
+    """The moments of all episodes, float64 (COLUMNS,), from those of parts (parts, COLUMNS)."""
+    rows = rows[rows[:, 0] > 0]
+    if not len(rows):
+        return np.array([0, math.nan, math.nan, math.nan, math.nan, math.inf, -math.inf])
+    count, mean_return, squares_return, mean_length, squares_length, lowest, highest = rows.T
+
+    def moments(means: np.ndarray, squares: np.ndarray) -> tuple[float, float]:
+        mean = means[0] + np.average(means - means[0], weights=count)
+        return mean, (squares + count * (means - mean) ** 2).sum()
+
+    with np.errstate(invalid="ignore"):  # returns may be infinite
+        returns, lengths = moments(mean_return, squares_return), moments(mean_length, squares_length)
+    return np.array([count.sum(), *returns, *lengths, lowest.min(), highest.max()])
+
+
+@dataclasses.dataclass(frozen=True)
+class EpisodeStatistics:
+    """Statistics of the counted episodes; means and standard deviations are NaN where they are not known.
+
+    Attributes:
+      episodes: number of episodes.
+      mean_return, std_return, lowest_return, highest_return: of their returns.
+      mean_length, std_length: of their lengths, in steps.
+    """
+
+    episodes: int = 0
+    mean_return: float = math.nan
+    std_return: float = math.nan
+    lowest_return: float = math.inf
+    highest_return: float = -math.inf
+    mean_length: float = math.nan
+    std_length: float = math.nan
+
+    @classmethod
+    def of(cls, row: np.ndarray) -> Self:
+        """Those of a row of moments."""
+        count, mean_return, squares_return, mean_length, squares_length, lowest, highest = map(float, row)
+        std_return, std_length = (math.sqrt(x / count) if count else x for x in (squares_return, squares_length))
+        return cls(int(count), mean_return, std_return, lowest, highest, mean_length, std_length)
