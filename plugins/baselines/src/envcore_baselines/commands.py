@@ -99,12 +99,12 @@ def train(
     give the same command again: the results are those of a run without an interruption, bit for bit, if each device has
     as many agents as before. A seed alone learns otherwise than the same seed in a group, as rounding differs.
     """
-    from envcore_runs import distributed
-
-    # First: evosax, and perhaps a module of the user's, computes with JAX when it is imported.
-    if not show:
-        distributed.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout)
     choice = choose(env_id, option or (), set_ or (), randomize or ())
+    # Before evosax, and perhaps a module of the user's, is imported, which computes with JAX.
+    if not show:
+        from envcore_runs import distributed
+
+        distributed.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout)
     name = algorithms.checked(algorithm)
     given = assignments("--setting", setting or (), ConfigError)
     if not 1 <= seeds <= algorithms.MAX_AGENTS:
@@ -122,6 +122,8 @@ def train(
     assert out is not None
     if video and not importlib.util.find_spec("envcore_viewer"):
         raise CommandError(f"--video needs envcore-viewer, which is not installed: {how_to_install('envcore-viewer')}.")
+    from envcore_runs import distributed
+
     from envcore_baselines.experiment import planned
 
     made = choice.make()

@@ -182,11 +182,11 @@ def rollout(
     With --out, DIR gets statistics.json and a checkpoint: a rollout that was interrupted continues, and ends with the
     results of one that was not, bit for bit. --record takes the names of envcore.rollout.Transition and of the info.
     """
+    choice = choose(env_id, option or (), set_ or ())
     from envcore_runs import distributed
 
-    # First: a module of the user's may compute with JAX when it is imported.
+    # Before a module of the user's is imported, which may compute with JAX.
     distributed.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout)
-    choice = choose(env_id, option or (), set_ or ())
     from envcore_cli.rollout_report import report_rollout
 
     report_rollout(

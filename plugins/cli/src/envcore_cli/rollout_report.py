@@ -10,8 +10,8 @@ from envcore.engine.arguments import state_struct
 from envcore.rendering import picture_struct
 from envcore_runs import distributed
 from envcore_runs.choice import Choice
-from envcore_runs.loop import first_states
-from envcore_runs.run import Plan, RolloutResult, planned, run
+from envcore_runs.loop import Plan, first_states
+from envcore_runs.run import RolloutResult, planned, run
 from rich.table import Table
 
 from envcore_cli import output, picture
@@ -46,7 +46,7 @@ def report_rollout(
     last: RolloutResult | None = None
     result: RolloutResult | None = None
     stopped: BaseException = KeyboardInterrupt()
-    total = plan.num_envs * plan.episodes if steps is None else steps
+    total = plan.num_envs * (plan.episodes or 1) if steps is None else steps
     with output.progress_of(choice.title, total, is_shown=is_first) as show:
 
         def progress(result: RolloutResult) -> None:
@@ -60,16 +60,16 @@ def report_rollout(
             stopped = error  # raised again, after the bar and the table
     if result is None:
         if is_first and last is not None and last.steps:
-            _print_table(choice.title, last, is_interrupted=True)
+            _print_table(choice.title, plan, last, is_interrupted=True)
         raise stopped
     if is_first:
-        _print_table(choice.title, result)
+        _print_table(choice.title, plan, result)
     if gif is not None:
         _write_picture(plan, result, gif)
 
 
-def _print_table(title: str, result: RolloutResult, *, is_interrupted: bool = False) -> None:
-    statistics, each = result.statistics, result.episodes_per_env
+def _print_table(title: str, plan: Plan, result: RolloutResult, *, is_interrupted: bool = False) -> None:
+    statistics, each = result.statistics, plan.episodes or 1
     table = Table(show_header=False, box=None, pad_edge=False)
     if is_interrupted:
         table.add_row("note", "interrupted: these are the results up to then", style="yellow")
@@ -77,7 +77,7 @@ def _print_table(title: str, result: RolloutResult, *, is_interrupted: bool = Fa
     first = f"the first {each:,} episodes" if each > 1 else "the first episode"
     table.add_row("episodes", f"{statistics.episodes:,} ({first} of each environment)")
     if result.unfinished:
-        table.add_row("unfinished", _unfinished(result, is_interrupted=is_interrupted), style="yellow")
+        table.add_row("unfinished", _unfinished(result, each, is_interrupted=is_interrupted), style="yellow")
     else:
         low, high = statistics.lowest_return, statistics.highest_return
         spread = f"{statistics.mean_return:.2f} ± {statistics.std_return:.2f} (from {low:.2f} to {high:.2f})"
@@ -88,19 +88,19 @@ def _print_table(title: str, result: RolloutResult, *, is_interrupted: bool = Fa
         table.add_row("speed", f"{speed}, over {result.seconds:.2g} s")
     if result.was_resumed:
         table.add_row("continued", f"after {result.resumed_after:,} steps, which are not counted in the speed")
-    if result.folder is not None and not is_interrupted:
-        table.add_row("folder", str(result.folder))
+    if plan.folder is not None and not is_interrupted:
+        table.add_row("folder", str(plan.folder))
     if result.steps > result.resumed_after:
         table.add_row("compile time", f"{result.compile_seconds:.2f} s, not counted in the speed")
     output.show(table)
 
 
-def _unfinished(result: RolloutResult, *, is_interrupted: bool) -> str:
+def _unfinished(result: RolloutResult, episodes: int, *, is_interrupted: bool) -> str:
     """Why there is no mean return, and what to do."""
-    missing = f"{result.episodes_per_env:,} episodes" if result.episodes_per_env > 1 else "an episode"
+    missing = f"{episodes:,} episodes" if episodes > 1 else "an episode"
     text = f"{result.unfinished:,} of {result.num_envs:,} environments have not finished {missing}. "
     text += "There is no mean return yet, because short episodes end first."
-    advice = f" Use --episodes {result.episodes_per_env} without --steps to wait for all environments."
+    advice = f" Use --episodes {episodes} without --steps to wait for all environments."
     return text if is_interrupted else text + advice
 
 
@@ -113,7 +113,7 @@ def _devices(num: int) -> str:
 def _write_picture(plan: Plan, result: RolloutResult, gif: Path) -> None:
     """The first environment's first steps."""
     num_frames = min(result.steps, _MAX_FRAMES)
-    states = first_states(plan.player, plan.num_envs, plan.params, plan.key, plan.sharding, num_frames)
+    states = first_states(plan, num_frames)
     if distributed.is_first():
         picture.write(gif, plan.player.env, states, plan.params, height=_HEIGHT)
         output.say(f"{gif} shows the first environment's first {num_frames} steps.")

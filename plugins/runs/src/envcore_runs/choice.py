@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -44,8 +45,7 @@ class Choice:
         """Returns the environment and its params.
 
         Raises:
-          InvalidArgumentError: the environment does not have an option, or refuses its value, or with them would
-            not fit into memory.
+          InvalidArgumentError: the environment does not have an option, or refuses its value.
           InvalidParamsError: the environment does not have a param, or a value has the wrong shape or dtype, or a range
             is malformed.
           EnvcoreError: as for `envcore.make`.
@@ -55,49 +55,21 @@ class Choice:
         try:
             env = self.found.construct(dict(self.options))
             params = device_params(env)
-            if self.options:
-                self._check_options(env)
+            self._check_flags(env)
         except EnvcoreError:
             raise
         except Exception as error:  # an environment may fail in any way on an unexpected value
             if not self.options:
                 raise
-            problem = f"does not work with {self._given_options()}: {one_line(error)}"
+            problem = f"does not work with options={dict(self.options)!r}: {one_line(error)}"
             raise InvalidArgumentError(f"{self.title} {problem}") from error
         params = with_params(self.title, env, params, self.params)
         return _randomized(env, params, self.randomize) if self.randomize else (env, params)
 
-    def _check_options(self, env: Any) -> None:
-        import jax
-        from envcore.engine.arguments import default_params, state_struct
-
-        from envcore_runs import memory
-
+    def _check_flags(self, env: Any) -> None:
         for name, value in self.options.items():
             if isinstance(getattr(type(env), name, None), bool) and not isinstance(value, bool):
                 raise InvalidArgumentError(f"{self.title}'s option {name!r} must be True or False, got {value!r}.")
-        params = default_params(env)
-        state_bytes = memory.tree_bytes(state_struct(env))
-        self._check_fits(state_bytes)  # before spaces, which may hold arrays of this size
-        env.action_space(params)
-        space = env.observation_space(params)
-        structs = jax.tree.map(lambda dtype, shape: jax.ShapeDtypeStruct(shape, dtype), space.dtype, space.shape)
-        self._check_fits(state_bytes + memory.tree_bytes(structs))
-
-    def _check_fits(self, total: int) -> None:
-        """Raises `InvalidArgumentError` if one environment takes more bytes than are free."""
-        from envcore_runs import memory
-
-        free = memory.device_bytes()
-        if free is not None and total > free:
-            needed, left = memory.shown_bytes(total), memory.shown_bytes(free)
-            raise InvalidArgumentError(
-                f"{self.title} with {self._given_options()} would take about {needed} of memory for each environment, "
-                f"but only {left} are free."
-            )
-
-    def _given_options(self) -> str:
-        return f"options={dict(self.options)!r}"
 
 
 def choose(env_id: str, options: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None) -> Choice:
@@ -132,28 +104,20 @@ def choice_of(
     from envcore.environment import Environment
 
     if not isinstance(env, Environment):
-        of_make = ": of what envcore.make returns, give the first" if isinstance(env, tuple) else ""
-        raise InvalidArgumentError(f"env must be an id or an environment, got {env!r}{of_make}.")
+        raise InvalidArgumentError(f"env must be an id or an environment, got {env!r}.")
     if options:
         raise InvalidArgumentError("options are those of an id: make the environment with them.")
     kind = type(env)
     fields = {field.name: getattr(env, field.name) for field in dataclasses.fields(env) if field.init}
     title = user_modules.reference_to("the environment", kind) if is_saved else entry_point_of(kind)
-    for name, value in fields.items():
-        if is_saved and not _is_plain(value):
-            raise InvalidArgumentError(
-                f"the environment {title} cannot be saved with {name} = {value!r}: give instead the 'MODULE:NAME' of a "
-                "function that is annotated to return it."
-            )
+    if is_saved:
+        try:
+            json.dumps(fields)
+        except TypeError as error:
+            instead = "give instead the 'MODULE:NAME' of a function that is annotated to return it"
+            raise InvalidArgumentError(f"the environment {title} cannot be saved, {error}: {instead}.") from None
     found = Registration("local", EnvSpec(kind.__name__, entry_point_of(kind)), kind)
     return Choice(title, found, fields, dict(params or {}))
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether JSON holds a value, of which tuples may be a part, as it is."""
-    if isinstance(value, tuple):
-        return all(map(_is_plain, value))
-    return value is None or isinstance(value, bool | int | float | str)
 
 
 def with_params(title: str, env: Any, params: Any, changes: Mapping[str, Any]) -> Any:
@@ -168,26 +132,27 @@ def with_params(title: str, env: Any, params: Any, changes: Mapping[str, Any]) -
     Raises:
       InvalidParamsError: it does not have a param, or a value has the wrong shape or dtype.
     """
-    import numpy as np
     from envcore import suggestions
     from envcore.engine.arguments import checked_params, param_names
 
-    known, values = param_names(params), dict[str, Any]()
-    for name, value in changes.items():
+    known = param_names(params)
+    for name in changes:
         if name not in known:
-            hint = f" {name!r} is an option of its constructor." if name in _options(env) else ""
+            is_option = name in {field.name for field in dataclasses.fields(env) if field.init}
+            hint = f" {name!r} is an option of its constructor." if is_option else ""
             raise InvalidParamsError(suggestions.unknown_param(title, name, known) + hint)
-        if isinstance(value, str) or value is None:
-            raise InvalidParamsError(f"{title}'s param {name!r} must be a number, got {value!r}.")
-        try:
-            given = np.asarray(value)
-        except ValueError:  # rows of different lengths
-            given = np.asarray(None)
-        if given.dtype.kind not in "biuf":
-            raise InvalidParamsError(f"{title}'s param {name!r} must be a number or an array, got {value!r}.")
-        # A scalar stays a Python number, so that its value is checked.
-        values[name] = value if given.ndim == 0 else given
+    values = {name: _row(value) for name, value in changes.items()}
     return checked_params(env, params.replace(**values)) if values else params  # at once: one may need another
+
+
+def _row(value: Any) -> Any:
+    """A list of numbers as an array."""
+    import numpy as np
+
+    try:
+        return np.asarray(value) if isinstance(value, list | tuple) else value
+    except ValueError:  # rows of different lengths
+        return value
 
 
 def _randomized(env: Any, params: Any, ranges: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -199,7 +164,3 @@ def _randomized(env: Any, params: Any, ranges: Mapping[str, Any]) -> tuple[Any, 
     # The algorithms take the time limit from the params.
     limit = ranges.get("max_steps_in_episode")
     return env, checked_params(env, params.replace(max_steps_in_episode=limit[1])) if limit else params
-
-
-def _options(env: Any) -> set[str]:
-    return {field.name for field in dataclasses.fields(env) if field.init}

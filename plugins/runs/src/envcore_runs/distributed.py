@@ -1,7 +1,4 @@
-"""Several processes that are one run, by JAX's distributed runtime; and how they split arrays over their devices.
-
-Imports no JAX before it is needed: `start` is called before JAX starts its backend.
-"""
+"""Several processes that are one run, by JAX's distributed runtime; and how they split arrays over their devices."""
 
 from __future__ import annotations
 
@@ -12,16 +9,17 @@ import ipaddress
 import os
 import sys
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from envcore import registry
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import registry, trees
 from envcore.errors import InvalidArgumentError, one_line
+from jax.experimental.multihost_utils import process_allgather
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from envcore_runs.errors import ProcessError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from jax.sharding import NamedSharding
 
 AXIS = "envs"
 """The name of the mesh's axis over which a batch is split."""
@@ -46,7 +44,7 @@ def start(
     """Chooses the devices, and connects the processes of one run by `jax.distributed.initialize`.
 
     Call it before you import algorithms, policies or environments: JAX cannot connect once a module has computed
-    something. A process that is alone does not import JAX here.
+    something.
 
     Args:
       given: what this process is asked to do; its `repr` has to be the same in all of them.
@@ -60,18 +58,12 @@ def start(
       timeout: seconds to wait for the others.
 
     Raises:
-      InvalidArgumentError: `devices` or `timeout` is less than 1.
       ProcessError: the runtime cannot start, or the processes have other requests, versions or numbers of devices.
     """
-    for name, value in (("devices", devices), ("timeout", timeout)):
-        if value is not None and value < 1:
-            raise InvalidArgumentError(f"{name} must be at least 1, got {value}.")
     _make_cpu_devices(devices)
     is_asked = coordinator is not None or process_id is not None or (num_processes or 1) > 1
     if not is_asked and (num_processes == 1 or not _is_in_cluster()):
         return
-    import jax
-
     jax.config.update("jax_enable_preemption_service", False)  # it would take SIGTERM for itself
     try:
         jax.distributed.initialize(
@@ -89,28 +81,19 @@ def start(
 
 def is_first() -> bool:
     """Whether this is process 0, which writes and reports for all of them."""
-    import jax
-
     return jax.process_index() == 0
 
 
 def gathered(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The numbers of all processes, float64 (rows, ...): joined along the first axis, in the order of the processes."""
-    import jax
-    import numpy as np
-
     if jax.process_count() == 1:
         return numbers
-    from jax.experimental.multihost_utils import process_allgather
-
     words = np.ascontiguousarray(numbers, np.float64).view(np.uint32)  # JAX would make them float32
     return np.ascontiguousarray(process_allgather(words, tiled=True)).view(np.float64)
 
 
 def highest(number: float) -> float:
     """The highest of the numbers of all processes."""
-    import numpy as np
-
     return float(gathered(np.array([number], np.float64)).max())
 
 
@@ -121,11 +104,6 @@ def any_says(flag: bool) -> bool:
 
 def whole(tree: Any) -> Any:
     """Arrays that are split over devices, as numpy's in every process; keys stay keys. The inverse of `placed`."""
-    import jax
-    import jax.numpy as jnp
-    import numpy as np
-    from envcore import trees
-    from jax.experimental.multihost_utils import process_allgather
 
     def leaf(x: Any) -> Any:
         if trees.is_key(x):
@@ -137,9 +115,6 @@ def whole(tree: Any) -> Any:
 
 def placed(tree: Any, sharding: NamedSharding) -> Any:
     """Arrays that every process has, split over the devices along their first axis."""
-    import jax
-    import numpy as np
-    from envcore import trees
 
     def leaf(x: Any) -> jax.Array:
         words = np.asarray(jax.random.key_data(x) if trees.is_key(x) else x)
@@ -160,10 +135,6 @@ def sharding(name: str, count: int, devices: int | None = None) -> NamedSharding
     Raises:
       InvalidArgumentError: there are fewer devices, or the processes cannot have the same number of things.
     """
-    import jax
-    import numpy as np
-    from jax.sharding import Mesh, NamedSharding, PartitionSpec
-
     here, num_processes = jax.local_device_count(), jax.process_count()
     if devices is not None and devices > here:
         raise InvalidArgumentError(f"devices is {devices:,}, but JAX has {here:,} in this process.")
@@ -185,18 +156,14 @@ def sharding_of_some(count: int, devices: int | None = None) -> NamedSharding:
     Raises:
       InvalidArgumentError: there are fewer devices.
     """
-    import jax
-
     here = min(devices or jax.local_device_count(), -(-count // jax.process_count()))
     return sharding("devices", here * jax.process_count(), here if devices is None else devices)
 
 
 def leave(status: int) -> None:
     """Ends a process that has failed, if there are others: a regular exit would wait for them."""
-    if "jax" in sys.modules and sys.modules["jax"].distributed.is_initialized():
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(Exception):
-                stream.flush()
+    if jax.distributed.is_initialized():
+        sys.stderr.flush()
         os._exit(status)
 
 
@@ -204,11 +171,6 @@ def _make_cpu_devices(devices: int | None) -> None:
     if "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", "") or _CPU_DEVICES in os.environ:
         return
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if "jax" not in sys.modules:  # it reads the variable; to import it only for this would delay the first errors
-        os.environ[_CPU_DEVICES] = str(devices or cores)
-        return
-    import jax
-
     with contextlib.suppress(RuntimeError):  # the backend has been started, with the devices that it has
         jax.config.update("jax_num_cpu_devices", devices or cores)
 
@@ -229,16 +191,12 @@ def _address(coordinator: str | None) -> str | None:
 
 
 def _check_same(given: Any) -> None:
-    import jax
-    import numpy as np
-    from jax.experimental.multihost_utils import process_allgather
-
     if jax.device_count() != jax.process_count() * jax.local_device_count():
         raise ProcessError("the processes have different numbers of devices: give all of them the same number.")
-    versions = {name: metadata.version(name) for name in _LIBRARIES}
+    versions: dict[str, Any] = {name: metadata.version(name) for name in _LIBRARIES}
     versions |= {each.distribution: each.version for each in registry.plugins if each.status == "loaded"}
-    settings = {name: getattr(jax.config, name) for name in _SETTINGS}
-    kinds = {"another command": given, "other versions of libraries": versions, "other settings of JAX": settings}
+    versions |= {name: getattr(jax.config, name) for name in _SETTINGS}
+    kinds = {"another command": given, "other versions of libraries or settings of JAX": versions}
     digests = [np.frombuffer(hashlib.sha256(repr(each).encode()).digest(), np.uint8) for each in kinds.values()]
     found = process_allgather(np.stack(digests))
     for number, kind in np.argwhere((found != found[0]).any(-1)):

@@ -1,4 +1,4 @@
-"""Folders that hold the results of one run each, so that a command that is given again continues it. Imports no JAX."""
+"""Folders that hold the results of one run each, so that a command that is given again continues it."""
 
 from __future__ import annotations
 

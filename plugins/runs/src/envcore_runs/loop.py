@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore.devices import spread
-from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.rollout import RolloutState, Transition, run_rollout, start_rollout
 from envcore.wrappers import Batched
@@ -21,12 +21,72 @@ from jax.sharding import NamedSharding, PartitionSpec
 from envcore_runs import distributed, memory
 from envcore_runs.episodes import COLUMNS, Episodes, joined
 from envcore_runs.policies import Player, batch_policy, outside_action_space
+from envcore_runs.records import Natural
 
+_MEASURING = 1.0
+"""A rollout without a number of steps goes on for so many seconds, so that its speed can be told."""
+_PATIENCE = 60.0
+"""Seconds after which it no longer waits for the first episode of every environment."""
 _SECONDS = 0.5
 """Of a chunk: long enough that the fixed cost of a call does not matter, short enough to show progress."""
 _MOST = 2**30  # steps of a chunk: int32 counts them
 
 Recorded = dict[str, np.ndarray]
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """How far a rollout is.
+
+    Attributes:
+      steps: taken by each environment.
+      unfinished: environments that have not finished as many episodes as count.
+      moments: of the episodes counted so far, see `episodes.joined`.
+    """
+
+    steps: Natural
+    unfinished: Natural
+    moments: list[float]
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """A rollout that can begin.
+
+    Attributes:
+      player: what chooses the actions, and its environment.
+      params: the environment's params.
+      num_envs: number of environments that step in parallel, on all devices together.
+      steps: of each environment; None for as many as its episodes take.
+      episodes: of each environment, which the statistics count, and for which it waits however long they take; None to
+        count one, and give up waiting after a minute.
+      key: the random key of the whole rollout.
+      sharding: the devices, as `distributed.sharding` chooses them.
+      folder: in which it is saved; None for none.
+      chunk: steps of each environment between two files; None for as many as take half a second.
+      record: the parts of each step that are recorded.
+      about: what decides its results, as JSON can hold it; empty if there is no folder.
+    """
+
+    player: Player
+    params: Any
+    num_envs: int
+    steps: int | None
+    episodes: int | None
+    key: jax.Array
+    sharding: NamedSharding
+    folder: Path | None
+    chunk: int | None
+    record: tuple[str, ...]
+    about: Mapping[str, Any]
+
+    def is_complete(self, progress: Progress, seconds: float) -> bool:
+        """Whether the rollout ends here, after so many seconds."""
+        if self.steps is not None:
+            return progress.steps >= self.steps
+        if progress.unfinished:
+            return self.episodes is None and seconds >= _PATIENCE
+        return self.episodes is not None or seconds >= _MEASURING
 
 
 @jax.tree_util.register_dataclass
@@ -56,49 +116,31 @@ class Loop:
     """Steps a batch of environments, and keeps only a few numbers of each.
 
     Args:
-      player: what chooses the actions, and its environment.
-      num_envs: number of copies, on all devices together.
-      params: their params.
-      key: a random key.
-      episodes: how many episodes of each environment count.
-      sharding: the devices, as `distributed.sharding` chooses them.
-      chunk: steps of a chunk; by default as many as take half a second.
-      record: what to record of a step, arrays by name; needs `chunk`.
+      plan: what to run.
+      record: what to record of a step, arrays by name; the plan then has a `chunk`.
 
     Attributes:
       struct: the shapes and dtypes of the state.
-      steps: taken by each environment.
+      progress: the progress so far, of all processes.
       seconds: the time that the steps of this process took, without compilation.
-      unfinished: environments that have not finished as many episodes as count.
-      moments: of the episodes counted so far, see `episodes.joined`.
       compile_seconds: the time to reset, trace, compile and warm up.
 
     Raises:
       EnvcoreError: the player has a memory, or the policy or the environment fails during tracing.
     """
 
-    def __init__(
-        self,
-        player: Player,
-        num_envs: int,
-        params: Any,
-        key: jax.Array,
-        episodes: int,
-        sharding: NamedSharding,
-        chunk: int | None = None,
-        record: Callable[[Transition], dict[str, jax.Array]] | None = None,
-    ):
-        self._params, self._policy_name, self._chunk, self._record = params, player.name, chunk, record
-        self._sharding, self._batch = _batch(player, num_envs, sharding)
-        self._policy = batch_policy(player, self._batch, params)
-        self.steps, self.seconds, self.unfinished, self.moments = 0, 0.0, num_envs, joined(np.zeros((0, COLUMNS)))
+    def __init__(self, plan: Plan, record: Callable[[Transition], dict[str, jax.Array]] | None = None):
+        self._plan, self._record = plan, record
+        self._sharding, self._batch = _batch(plan)
+        self._policy = batch_policy(plan.player, self._batch, plan.params)
+        self.progress, self.seconds = Progress(0, plan.num_envs, joined(np.zeros((0, COLUMNS))).tolist()), 0.0
         began = time.perf_counter()
-        self._carry = _started(self._batch, params, key, episodes, self._sharding)
+        self._carry = _started(plan, plan.episodes or 1)
         self.struct = jax.eval_shape(lambda carry: carry, self._carry)
         program = spread(self._run, self._sharding, (_SPLIT, False), (_SPLIT, True))
         self._program = jax.jit(program).lower(self._carry, np.int32(1)).compile()
         self._timed(1)  # warms up
-        self._next = self._steps_in_time(1, distributed.highest(self._timed(1)[-1]))
+        self._next = _steps_in_time(1, distributed.highest(self._timed(1)[-1]))
         self.compile_seconds = time.perf_counter() - began
 
     def advance(self, limit: int) -> list[Recorded]:
@@ -107,26 +149,25 @@ class Loop:
         Raises:
           InvalidArgumentError: the policy returned an action outside the action space.
         """
-        steps = min(limit, self._chunk or self._next, _MOST)
+        steps = min(limit, self._plan.chunk or self._next, _MOST)
         carry, recorded, seconds = self._timed(steps)
         shares = _shares((carry.is_valid, carry.episodes))
         rows = [(ok.all(), seconds, (each.left > 0).sum(), *each.row()) for ok, each in shares]
         rows = distributed.gathered(np.array(rows, np.float64))
         if not rows[:, 0].all():
-            raise outside_action_space(self._policy_name, self._batch.env, self._params)
+            raise outside_action_space(self._plan.player.name, self._batch.env, self._plan.params)
         seconds, self._carry = float(rows[:, 1].max()), carry
-        self._next = self._steps_in_time(steps, seconds)
-        self.steps, self.seconds = self.steps + steps, self.seconds + seconds
-        self.unfinished, self.moments = int(rows[:, 2].sum()), joined(rows[:, 3:])
+        self._next, self.seconds = _steps_in_time(steps, seconds), self.seconds + seconds
+        self.progress = Progress(self.progress.steps + steps, int(rows[:, 2].sum()), joined(rows[:, 3:]).tolist())
         return [jax.tree.map(lambda x: x[0, :steps], each) for each in _shares(recorded)]
 
     def snapshot(self) -> Any:
         """The state of all processes, for `resume`."""
         return distributed.whole(self._carry)
 
-    def resume(self, carry: Any, steps: int) -> None:
-        """Continues from a state after so many steps, instead of from the start."""
-        self.steps = steps
+    def resume(self, carry: Any, progress: Progress) -> None:
+        """Continues from a state after this progress, instead of from the start."""
+        self.progress = progress
         if self._sharding is not None:
             key, rollout = carry.rollout.key, carry.rollout.replace(key=())
             carry = distributed.placed(dataclasses.replace(carry, rollout=rollout), self._sharding)
@@ -138,7 +179,9 @@ class Loop:
         """Takes `num_steps` steps, int32 (), on one device; the last result is what is recorded of them."""
 
         def taken(rollout: RolloutState) -> tuple[RolloutState, tuple[Any, ...]]:
-            rollout, taken = run_rollout(self._batch, self._policy, rollout, 1, self._params, collect=self._collect)
+            rollout, taken = run_rollout(
+                self._batch, self._policy, rollout, 1, self._plan.params, collect=self._collect
+            )
             return rollout, jax.tree.map(lambda x: x[0], taken)
 
         def step(number: jax.Array, state: tuple[Carry, Any]) -> tuple[Carry, Any]:
@@ -148,7 +191,7 @@ class Loop:
             return carry, jax.tree.map(lambda rows, new: rows.at[number].set(new), rows, recorded)
 
         *_, struct = jax.eval_shape(taken, carry.rollout)[1]
-        rows = jax.tree.map(lambda x: jnp.zeros((self._chunk or 0, *x.shape), x.dtype), struct)
+        rows = jax.tree.map(lambda x: jnp.zeros((self._plan.chunk or 0, *x.shape), x.dtype), struct)
         carry, rows = jax.lax.fori_loop(np.int32(0), num_steps, step, (carry, rows))
         # The new axis is the one over which devices are joined; the axis of environments is the third.
         return carry, jax.tree.map(lambda x: x[None], rows)
@@ -160,73 +203,68 @@ class Loop:
 
     def _collect(self, step: Transition) -> tuple[Any, ...]:
         is_valid = jnp.array(True)
-        if self._policy_name != "random":
-            is_valid = self._batch.action_space(self._params).contains(step.action)
+        if self._plan.player.name != "random":
+            is_valid = self._batch.action_space(self._plan.params).contains(step.action)
         return step.obs, step.reward, step.done, is_valid, {} if self._record is None else self._record(step)
 
-    def _steps_in_time(self, steps: int, seconds: float) -> int:
-        return max(1, int(steps * _SECONDS / max(seconds, 1e-9)))
 
-
-def check_memory(
-    env: Environment, params: Any, num_envs: int, sharding: NamedSharding, recorded_bytes: int = 0
-) -> None:
+def check_memory(plan: Plan, recorded_bytes: int) -> None:
     """Checks, before anything is allocated, that so many environments fit into memory.
 
     Args:
-      env: the environment.
-      params: its params.
-      num_envs: number of copies.
-      sharding: the devices.
+      plan: the rollout.
       recorded_bytes: what is recorded of a chunk of one environment.
 
     Raises:
       NotEnoughMemoryError: they do not; the message says how many fit.
       InvalidArgumentError: they fit, but int32 cannot count them.
     """
-    key = jax.eval_shape(lambda: jax.random.key(0))
-    one = Batched(env, 1)
-    carry = jax.eval_shape(functools.partial(_begin, one, params), key, 1)
-    action = jax.eval_shape(one.action_space(params).sample, key)
+    key, one = jax.eval_shape(lambda: jax.random.key(0)), Batched(plan.player.env, 1)
+    carry = jax.eval_shape(functools.partial(_begin, one, plan.params), key, 1)
+    action = jax.eval_shape(one.action_space(plan.params).sample, key)
     # The carries at the start, before and after a chunk, and the batch's action space; the rows, joined, and the file.
     bytes_each = 4 * memory.tree_bytes(carry) + 4 * memory.tree_bytes(action) + 3 * recorded_bytes
-    memory.check_fits("num_envs", num_envs, bytes_each, memory.device_bytes(sharding))
-    if num_envs >= 2**31:
-        raise InvalidArgumentError(f"num_envs must be less than 2**31, got {num_envs:,}.")
+    memory.check_fits("num_envs", plan.num_envs, bytes_each, memory.device_bytes(plan.sharding))
+    if plan.num_envs >= 2**31:
+        raise InvalidArgumentError(f"num_envs must be less than 2**31, got {plan.num_envs:,}.")
 
 
-def first_states(
-    player: Player, num_envs: int, params: Any, key: jax.Array, sharding: NamedSharding, num_steps: int
-) -> Any:
-    """The states of the first environment of a `Loop` before each of its first steps, taken for this."""
-    split, batch = _batch(player, num_envs, sharding)
-    policy = batch_policy(player, batch, params)
+def first_states(plan: Plan, num_steps: int) -> Any:
+    """The states of the first environment before each of its first steps, taken for this."""
+    sharding, batch = _batch(plan)
+    policy = batch_policy(plan.player, batch, plan.params)
 
     def states(start: RolloutState) -> Any:
         def first(step: Transition) -> Any:
             return jax.tree.map(lambda x: x[0], step.state)
 
-        _, found = run_rollout(batch, policy, start, num_steps, params, collect=first)
+        _, found = run_rollout(batch, policy, start, num_steps, plan.params, collect=first)
         return jax.tree.map(lambda x: x[None], found)
 
-    start = _started(batch, params, key, 0, split)
-    found = jax.jit(spread(states, split, (_SPLIT.rollout,)))(start.rollout)
+    found = jax.jit(spread(states, sharding, (_SPLIT.rollout,)))(_started(plan, 0).rollout)
     return jax.tree.map(lambda x: x[0], _shares(found)[0])
 
 
-def _batch(player: Player, num_envs: int, sharding: NamedSharding) -> tuple[NamedSharding | None, Batched]:
+def _steps_in_time(steps: int, seconds: float) -> int:
+    """How many steps take about `_SECONDS`, if so many took so long."""
+    return max(1, int(steps * _SECONDS / max(seconds, 1e-9)))
+
+
+def _batch(plan: Plan) -> tuple[NamedSharding | None, Batched]:
     """The devices over which the environments are spread, None for one, and the batch of one of them."""
-    num = sharding.mesh.size
-    return (sharding if num > 1 else None), Batched(player.env, num_envs // num, distributed.AXIS if num > 1 else None)
+    num = plan.sharding.mesh.size
+    batch = Batched(plan.player.env, plan.num_envs // num, distributed.AXIS if num > 1 else None)
+    return (plan.sharding if num > 1 else None), batch
 
 
-def _started(batch: Batched, params: Any, key: jax.Array, episodes: int, sharding: NamedSharding | None) -> Carry:
+def _started(plan: Plan, episodes: int) -> Carry:
     """The state before the first step, on all devices; `episodes` of each environment are to be counted."""
+    sharding, batch = _batch(plan)
     # Numpy's arrays are those that every process can hand to a program of all processes.
-    words, impl = np.asarray(jax.random.key_data(key)), jax.random.key_impl(key)
+    words, impl = np.asarray(jax.random.key_data(plan.key)), jax.random.key_impl(plan.key)
 
     def begin(words: jax.Array, episodes: jax.Array) -> Carry:
-        return _begin(batch, params, jax.random.wrap_key_data(words, impl=impl), episodes)
+        return _begin(batch, plan.params, jax.random.wrap_key_data(words, impl=impl), episodes)
 
     return jax.jit(spread(begin, sharding, (False, False), _SPLIT))(words, np.int32(episodes))
 

@@ -20,7 +20,6 @@ from envcore.errors import EnvcoreError, InvalidArgumentError, one_line
 from envcore.plugins import Announced
 from envcore.rollout import Policy, random_policy
 from envcore.specs import PolicySpec
-from envcore.suggestions import how_to_install
 from envcore.wrappers import ActionMaskObservation, Batched
 
 from envcore_runs.description import name_of
@@ -63,25 +62,23 @@ def find_player(policy: str | Policy, env_id: str, env: Environment, params: Any
         environment has no action masks.
       EnvcoreError: an announced policy does not play this environment.
     """
+    if isinstance(policy, str) and policy == "random":
+        return Player(policy, env, tuple, _WithoutMemory(random_policy(env, params)))
+    if isinstance(policy, str) and policy == "legal":
+        try:
+            masked = env if isinstance(env, ActionMaskObservation) else ActionMaskObservation(env)
+        except ValueError as error:
+            raise InvalidArgumentError(f"policy legal: {error}") from None
+        return Player(policy, masked, tuple, _WithoutMemory(_Legal(env.action_space(params))))
     if not isinstance(policy, str):
-        name = name_of(policy)
-        return Player(name, env, tuple, _Checked(name, env, params, _WithoutMemory(policy)))
-    name = policy
-    if name == "random":
-        return Player(name, env, tuple, _WithoutMemory(random_policy(env, params)))
-    if name == "legal":
-        masked = env if isinstance(env, ActionMaskObservation) else _with_masks(env)
-        return Player(name, masked, tuple, _WithoutMemory(_Legal(env.action_space(params))))
-    found, rest = _announced(name)
-    if found:
-        agent = _made(found, env_id, env, params, rest)
-        env = getattr(agent, "env", env)
-        return Player(name, env, agent.start_memory, _Checked(name, env, params, agent.act))
-    word = name.partition(":")[0]
-    if word == "trained":
-        provides = f"envcore-baselines provides it: {how_to_install('envcore-baselines')}"
-        raise InvalidArgumentError(f"policy: the policy {word!r} is not installed. {provides}.")
-    function = imported_function("policy", name, ("random", "legal", *registry.announced(PolicySpec)))
+        name, function = name_of(policy), policy
+    else:
+        name, (found, rest) = policy, _announced(policy)
+        if found:
+            agent = _made(found, env_id, env, params, rest)
+            env = getattr(agent, "env", env)
+            return Player(name, env, agent.start_memory, _Checked(name, env, params, agent.act))
+        function = imported_function("policy", name, ("random", "legal", *registry.announced(PolicySpec)))
     return Player(name, env, tuple, _Checked(name, env, params, _WithoutMemory(function)))
 
 
@@ -101,13 +98,6 @@ class _Legal:
         return self.space.sample_legal(key, obs["action_mask"])
 
 
-def _with_masks(env: Environment) -> Environment:
-    try:
-        return ActionMaskObservation(env)
-    except ValueError as error:
-        raise InvalidArgumentError(f"policy legal: {error}") from None
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Checked:
     name: str
@@ -120,7 +110,9 @@ class _Checked:
             action, memory = self.act(memory, obs, key)
             return arguments.checked_action(self.env, action, self.params), memory
         except (Exception, SystemExit) as error:
-            raise _policy_error(self.name, error) from error
+            what, *_ = str(error).splitlines() or [""]
+            problem = f"fails when jit traces it: {type(error).__name__}: {what}"
+            raise InvalidArgumentError(f"policy {self.name} {problem}") from error
 
 
 def _announced(policy: str) -> tuple[Announced[PolicySpec] | None, str]:
@@ -166,11 +158,6 @@ def batch_policy(player: Player, batch: Batched, params: Any) -> Policy:
         return jax.vmap(lambda obs, key: player.act(memory, obs, key)[0])(obs, batch.keys(key))
 
     return mapped
-
-
-def _policy_error(name: str, error: BaseException) -> InvalidArgumentError:
-    what, *_ = str(error).splitlines() or [""]
-    return InvalidArgumentError(f"policy {name} fails when jit traces it: {type(error).__name__}: {what}")
 
 
 def outside_action_space(policy: str, env: Environment, params: Any) -> InvalidArgumentError:

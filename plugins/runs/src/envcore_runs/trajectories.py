@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,6 @@ from safetensors import safe_open
 from safetensors.numpy import save
 
 from envcore_runs import distributed
-from envcore_runs.memory import shown_bytes, tree_bytes
 from envcore_runs.records import File
 
 TRAJECTORIES, MANIFEST = "trajectories", "manifest.json"
@@ -148,27 +146,6 @@ def checked_names(names: str | Iterable[str], env: Environment, params: Any) -> 
 def step_struct(env: Environment, params: Any, names: Sequence[str]) -> dict[str, jax.ShapeDtypeStruct]:
     """What is recorded of a step of one environment, by name: shapes and dtypes."""
     return jax.eval_shape(functools.partial(_arrays, names=names), _step_struct(env, params))
-
-
-def step_bytes(env: Environment, params: Any, names: Sequence[str]) -> int:
-    """How many bytes are recorded of a step of one environment."""
-    return tree_bytes(step_struct(env, params, names)) if names else 0
-
-
-def check_disk(folder: Path, num_bytes: int) -> None:
-    """Checks that so many bytes of trajectories, those that are there already among them, fit into a run's folder.
-
-    Raises:
-      FileError: the disk has not enough space.
-    """
-    there = sum(path.stat().st_size for path in (folder / TRAJECTORIES).glob("*.safetensors"))
-    place = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-    free = shutil.disk_usage(place).free
-    if num_bytes - there > free:
-        raise FileError(
-            f"record would write {shown_bytes(num_bytes)} to {folder}, but only {shown_bytes(free)} are free: take "
-            "fewer steps, or record less."
-        )
 
 
 def steps_per_shard(num_envs: int, bytes_each: int) -> int:
