@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from envcore import make, registry
 from envcore_cli import main
-from envcore_runs import interrupt
 from envcore_runs.choice import choose
 from extremes import extremes, scalars, stays_finite
 from wheels import SUITES
@@ -51,7 +50,6 @@ def environments() -> dict[str, Any]:
 def test_the_command_refuses_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, message: str
 ) -> None:
-    monkeypatch.setattr(interrupt, "install", lambda: None)  # Ctrl-C belongs to pytest
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(sys, "argv", ["envcore", "rollout", *command.split()])
     with pytest.raises(SystemExit) as exit_:

@@ -10,7 +10,6 @@ from envcore import registry
 from envcore.plugins import PluginRecord
 from envcore.registration import Registry
 from envcore_cli import main
-from envcore_runs import interrupt
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -24,7 +23,6 @@ def plugins() -> tuple[PluginRecord, ...]:
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], plugins: tuple[PluginRecord, ...]) -> Run:
     """Runs `envcore ARGS` and returns exit status, output and errors. Only the toy environments are installed."""
-    monkeypatch.setattr(interrupt, "install", lambda: None)  # Ctrl-C belongs to pytest
     monkeypatch.setattr("envcore.registration.discover", lambda: plugins)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("JAX_NUM_CPU_DEVICES", "2")  # those of the tests

@@ -5,7 +5,7 @@ from command_line import plugins as plugins
 from command_line import run as run
 from envcore import registry
 from envcore.registration import Registry
-from envcore_runs import saved_rollout
+from envcore_runs import run as run_module
 
 
 @pytest.fixture
@@ -20,5 +20,5 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def chunks_of_16_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """The chunks of a rollout of six environments."""
-    monkeypatch.setattr(saved_rollout, "_FEWEST", 16)
-    monkeypatch.setattr(saved_rollout, "_CHUNK", 16 * 6)
+    monkeypatch.setattr(run_module, "_FEWEST", 16)
+    monkeypatch.setattr(run_module, "_CHUNK", 16 * 6)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from envcore_runs.measured_rollout import MeasuredRollout
+from envcore_runs.loop import Loop
 from envcore_runs.run import RolloutResult, rollout
 
 RECORD = ("state", "obs", "action", "reward", "terminated", "truncated")
@@ -50,12 +51,12 @@ np.savez(sys.argv[2], **found)
 
 def stops_after(monkeypatch: pytest.MonkeyPatch, chunks: int, error: BaseException) -> None:
     """Lets a rollout fail after some chunks."""
-    advance, left = MeasuredRollout.advance, [chunks]
+    advance, left = Loop.advance, [chunks]
 
-    def stopping(self: MeasuredRollout, limit: int) -> int:
+    def stopping(self: Loop, limit: int) -> list[Any]:
         left[0] -= 1
         if left[0] < 0:
             raise error
         return advance(self, limit)
 
-    monkeypatch.setattr(MeasuredRollout, "advance", stopping)
+    monkeypatch.setattr(Loop, "advance", stopping)

@@ -19,7 +19,6 @@ jax.jit = lambda *args, **options: (seen.append(options["compiler_options"]), co
 program = quicker_jit(lambda x: x + 1)
 assert not seen and program(1.0) == 2 and program(2.0) == 3
 print(seen)
-assert jax.eval_shape(program, 1.0).shape == () and compiled(lambda x: program(x))(1.0) == 2
 """
 
 
@@ -33,7 +32,6 @@ def test_a_program_is_traced_once_for_each_static_argument() -> None:
     program = quicker_jit(repeated, static_argnums=(0,))
     assert [float(program(times, jnp.float32(2))) for times in (3, 3, 4, 3)] == [6, 6, 8, 6]
     assert traced == [3, 4]
-    assert program.__name__ == "repeated"
     assert program.trace(3, jax.ShapeDtypeStruct((), jnp.float32)).out_info.shape == ()
     assert traced == [3, 4]
 

@@ -10,8 +10,6 @@ import pytest
 from envcore.devices import all_devices
 from envcore_runs import memory
 from envcore_runs.errors import NotEnoughMemoryError
-from envcore_runs.measured_rollout import MeasuredRollout
-from envcore_runs.run import rollout
 
 
 def write(root: Path, **files: str) -> Path:
@@ -41,19 +39,10 @@ def test_free_memory_of_a_control_group(tmp_path: Path):
     assert memory.host_bytes(write(tmp_path, **MEMINFO, **group)) == 350_000
 
 
-def test_free_memory_of_a_control_group_of_version_1(tmp_path: Path):
-    group = {
-        "proc__self__cgroup": "4:cpu:/x\n3:memory:/docker/abc\n",
-        "sys__fs__cgroup__memory__memory_DOT_limit_in_bytes": "500000\n",
-        "sys__fs__cgroup__memory__memory_DOT_usage_in_bytes": "600000\n",
-    }
-    assert memory.host_bytes(write(tmp_path, **MEMINFO, **group)) == 0
-
-
 def test_this_machine_has_memory():
     available = memory.device_bytes(all_devices())
     assert available is None or 2**20 < available < 2**50
-    assert memory.host_bytes(Path("/nowhere")) is not None  # from the number of pages
+    assert memory.host_bytes(Path("/nowhere")) is None
 
 
 def test_bytes_of_a_tree():
@@ -84,14 +73,3 @@ def test_an_allocator_s_error_is_explained(error: Exception):
 def test_other_errors_are_left_alone():
     with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL"), memory.explained("--num-envs", 9000):
         raise jax.errors.JaxRuntimeError("INTERNAL: something else")
-
-
-@pytest.mark.usefixtures("toys")
-def test_a_rollout_without_memory_says_what_to_reduce(monkeypatch: pytest.MonkeyPatch):
-    def advance(self: MeasuredRollout, limit: int) -> int:
-        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 17179869184 bytes.")
-
-    monkeypatch.setattr(MeasuredRollout, "advance", advance)
-    message = r"^num_envs 7 takes more memory than is available; choose a smaller number\.$"
-    with pytest.raises(NotEnoughMemoryError, match=message):
-        rollout("Counter-v0", num_envs=7)

@@ -15,7 +15,6 @@ from envcore.errors import InvalidArgumentError
 from envcore.plugins import PluginRecord
 from envcore.registration import Registry
 from envcore.specs import PolicySpec
-from envcore.suggestions import how_to_install
 from envcore.wrappers import ActionMaskObservation, Batched
 from envcore_runs.policies import batch_policy, find_player
 from toy import Counter
@@ -166,11 +165,3 @@ def test_an_action_that_does_not_fit_is_named(tmp_path: Path) -> None:
     player: Any = find_player("user_policies:f", "Counter-v0", ENV, PARAMS)
     with pytest.raises(InvalidArgumentError, match="policy user_policies:f fails when jit traces it"):
         player.act((), OBS, KEY)
-
-
-@pytest.mark.parametrize("name", ["trained", "trained:runs/cartpole"])
-def test_a_policy_of_a_distribution_that_is_not_installed(name: str) -> None:
-    install = how_to_install("envcore-baselines")
-    message = f"the policy 'trained' is not installed. envcore-baselines provides it: {install}"
-    with pytest.raises(InvalidArgumentError, match=message):
-        find_player(name, "Counter-v0", ENV, PARAMS)

@@ -1,25 +1,27 @@
-"""`rollout`: what it returns and reports. What it saves is tested in `test_saved_rollout`."""
+"""`rollout`: what it refuses, returns and saves; in a folder, one that was interrupted ends like one that was not."""
 
 from __future__ import annotations
 
-import dataclasses
+import json
 import math
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-import envcore_runs
 import jax
 import jax.numpy as jnp
 import pytest
 import toy
 from envcore.environment import NO_TIME_LIMIT
-from envcore.errors import InvalidArgumentError
-from envcore_runs import run
-from envcore_runs.pace import Pace
-from envcore_runs.run import RolloutResult, rollout
-from rollouts import files, saved, stops_after
+from envcore.errors import EnvcoreError, FileError, InvalidArgumentError, InvalidParamsError, UnknownEnvironmentError
+from envcore_runs import loop as loop_module
+from envcore_runs import run as run_module
+from envcore_runs.folder import locked
+from envcore_runs.run import RolloutResult, planned, rollout
+from rollouts import RECORD, files, saved, stops_after
 
 pytestmark = pytest.mark.usefixtures("toys", "chunks_of_16_steps")
 
@@ -28,54 +30,99 @@ def act_always(policy_params: Any, obs: jax.Array, key: jax.Array) -> jax.Array:
     return jnp.int32(1)
 
 
-def test_it_is_the_package_s_own_function() -> None:
-    assert envcore_runs.rollout is rollout
-    assert set(envcore_runs.__all__) <= set(dir(envcore_runs))
-    with pytest.raises(AttributeError, match="no attribute 'rollouts'"):
-        _ = envcore_runs.rollouts  # pyright: ignore
-
-
 def test_importing_the_package_imports_neither_jax_nor_a_terminal() -> None:
     code = """
 import sys
-import envcore_runs, envcore_runs.errors, envcore_runs.interrupt, envcore_runs.naming, envcore_runs.choice
+import envcore_runs, envcore_runs.errors, envcore_runs.signals, envcore_runs.choice
 assert not {"jax", "numpy", "rich", "typer", "safetensors"} & {*sys.modules}, sorted(sys.modules)
 import envcore_runs.run
 assert not {"typer", "PIL", "envcore_cli"} & {*sys.modules}
+assert envcore_runs.rollout is envcore_runs.run.rollout
 """
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        ({"num_envs": 0}, InvalidArgumentError, "num_envs must be a positive integer, got 0"),
+        ({"num_envs": None}, InvalidArgumentError, "num_envs must be a positive integer, got None"),
+        ({"steps": True}, InvalidArgumentError, "steps must be a positive integer, got True"),
+        ({"episodes": 0}, InvalidArgumentError, "episodes must be a positive integer, got 0"),
+        ({"devices": 0}, InvalidArgumentError, "devices must be a positive integer, got 0"),
+        ({"devices": 9}, InvalidArgumentError, "devices is 9, but JAX has 2 in this process."),
+        ({"seed": -1}, InvalidArgumentError, "seed must be an integer from 0 to 2**63 - 1, got -1."),
+        ({"out": "run"}, InvalidArgumentError, "out needs steps or episodes: how long the rollout is."),
+        ({"record": ["obs"]}, InvalidArgumentError, "record needs out, the folder for the trajectories, and steps,"),
+        (
+            {"steps": 3, "out": "run", "record": ("obs", "rewards")},
+            InvalidArgumentError,
+            "record takes state, obs, action, reward, next_obs, done, discount, terminated, truncated, waited, "
+            "separated by commas; got 'rewards'.",
+        ),
+        ({"policy": "no_module:f"}, InvalidArgumentError, "policy no_module:f cannot be imported: ModuleNotFoundError"),
+        ({"options": {"goals": 1}}, InvalidArgumentError, "Counter-v0 has no option 'goals'; its options: goal."),
+        ({"params": {"bonuses": 1}}, InvalidParamsError, "Counter-v0 has no param 'bonuses'; its params: "),
+        ({"params": {"bonus": "much"}}, InvalidParamsError, "Counter's params.bonus must be float32, got"),
+        ({"params": {"bonus": [1, 2]}}, InvalidParamsError, "Counter's params.bonus must"),
+        ({"params": {"bonus": [1, [2]]}}, InvalidParamsError, "Counter's params must be"),
+        ({"params": jnp.zeros(3)}, InvalidParamsError, "Counter's params must be"),
+        ({"env": "Counters-v0"}, UnknownEnvironmentError, "there is no environment 'Counters-v0'"),
+        ({"env": toy.Counter(), "options": {"goal": 3}}, InvalidArgumentError, "options are those of an id"),
+        ({"env": 3}, InvalidArgumentError, "env must be an id or an environment, got 3"),
+    ],
+)
+def test_refusals(
+    arguments: dict[str, Any], kind: type[Exception], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run_module, "Loop", None)  # no program of the rollout is made
+    with pytest.raises(kind) as caught:
+        rollout(**{"env": "Counter-v0", **arguments})
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_decides_the_results(tmp_path: Path) -> None:
+    plan = planned("Counter-v0", 6, 9, out=tmp_path, options={"goal": 4}, params={"bonus": 2}, policy=act_always)
+    about = {"env_id": "Counter-v0", "options": {"goal": 4}, "params": {"bonus": 2}}
+    assert plan.about == {
+        **about,
+        "policy": f"{__name__}:act_always",
+        "num_envs": 6,
+        "steps": 9,
+        "episodes": None,
+        "seed": 0,
+    }
+    env = toy.Counter()
+    about = planned(env, steps=9, out=tmp_path, params=env.default_params).about
+    assert (about["env_id"], about["options"], about["params"]["bonus"]) == ("toy:Counter", {"goal": 3}, 0.5)
+
+
 def test_the_result() -> None:
-    result = rollout("Counter-v0", num_envs=3, steps=30, episodes=10, policy=act_always)
+    shown: list[RolloutResult] = []
+    result = rollout("Counter-v0", num_envs=3, steps=30, episodes=10, policy=act_always, progress=shown.append)
     assert (result.num_envs, result.steps, result.resumed_after, result.was_resumed) == (3, 30, 0, False)
-    assert (result.statistics.episodes, result.statistics.mean_return) == (30, 1.5)
-    assert (result.episodes_per_env, result.unfinished) == (10, 0)
+    assert (result.statistics.episodes, result.statistics.mean_return, result.unfinished) == (30, 1.5, 0)
     assert result.steps_per_second == 90 / result.seconds
-    assert (result.seconds_left, result.folder) == (0.0, None)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        result.steps = 3  # pyright: ignore[reportAttributeAccessIssue]
+    assert (shown[0].steps, shown[-1]) == (0, result)
 
 
 def test_without_steps_it_takes_a_second_and_measures_an_episode_of_each_environment() -> None:
-    shown: list[RolloutResult] = []
-    result = rollout("Counter-v0", num_envs=6, progress=shown.append)
+    result = rollout("Counter-v0", num_envs=6)
     assert result.seconds >= 1
-    assert [shown[0].steps, shown[-1].steps] == [0, result.steps]
-    assert math.isnan(shown[0].seconds_left)
     assert (result.statistics.episodes, result.unfinished) == (6, 0)
 
 
 def test_with_episodes_it_goes_on_until_all_environments_have_finished_them(tmp_path: Path) -> None:
-    result = rollout("Counter-v0", num_envs=6, episodes=7)
-    assert (result.statistics.episodes, result.unfinished) == (42, 0)
-    kept = rollout("Counter-v0", num_envs=6, episodes=7, out=tmp_path / "run")
-    assert kept.statistics.mean_return == pytest.approx(result.statistics.mean_return, rel=1e-6)
-    assert rollout("Counter-v0", num_envs=6, episodes=7, out=tmp_path / "run").statistics == kept.statistics
+    first, again = (rollout("Counter-v0", num_envs=6, episodes=7, out=tmp_path / "run") for _ in range(2))
+    assert (first.statistics.episodes, first.unfinished) == (42, 0)
+    assert again.statistics == first.statistics == rollout("Counter-v0", num_envs=6, episodes=7).statistics
 
 
 def test_without_episodes_it_stops_waiting_for_an_endless_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "_PATIENCE", 0.2)
+    monkeypatch.setattr(loop_module, "_PATIENCE", 0.2)
     wait = lambda policy_params, obs, key: jnp.int32(0)  # noqa: E731
     result = rollout("Counter-v0", num_envs=6, params={"max_steps_in_episode": NO_TIME_LIMIT}, policy=wait)
     assert (result.unfinished, result.statistics.episodes) == (6, 0)
@@ -87,51 +134,140 @@ def test_the_same_seed_gives_the_same_episodes() -> None:
     assert first == second != third
 
 
-def test_an_environment_in_place_of_an_id(tmp_path: Path) -> None:
+def test_an_environment_in_place_of_an_id() -> None:
     env = toy.Counter(goal=4)
     params = env.default_params.replace(bonus=2.0)
     by_id = rollout("Counter-v0", num_envs=6, steps=60, options={"goal": 4}, params={"bonus": 2.0}).statistics
     for given in (params, {"bonus": 2.0}):
         assert rollout(env, num_envs=6, steps=60, params=given).statistics == by_id
-    assert rollout("Counter-v0", num_envs=6, steps=60, options={"goal": 4}, params=params).statistics == by_id
 
 
-def test_progress_is_shown_before_and_after_every_chunk(tmp_path: Path) -> None:
+def test_what_is_saved(tmp_path: Path) -> None:
     shown: list[RolloutResult] = []
-    result = saved(tmp_path / "run", progress=shown.append)
+    first = saved(tmp_path / "run", record=RECORD, progress=shown.append)
     assert [each.steps for each in shown] == [0, 16, 32, 48, 64, 80, 96, 100]
-    assert shown[-1] == result
-    assert all(each.seconds_left > 0 for each in shown[:-1])
+    found, before = json.loads((tmp_path / "run" / "statistics.json").read_text()), files(tmp_path / "run")
+    assert (found["steps"], found["episodes"], found["unfinished"]) == (100, 6, 0)
+    assert (found["mean_return"], found["std_return"]) == (first.statistics.mean_return, first.statistics.std_return)
+    again = saved(tmp_path / "run", record=RECORD)
+    assert files(tmp_path / "run") == before
+    assert (again.statistics, again.steps, again.resumed_after) == (first.statistics, 100, 100)
+    assert math.isnan(again.steps_per_second)
+    saved(tmp_path / "short", num_envs=2, steps=1)
+    assert json.loads((tmp_path / "short" / "statistics.json").read_text())["mean_return"] is None
 
 
-def test_an_interrupt_shows_what_was_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[RolloutResult] = []
-    stops_after(monkeypatch, 2, KeyboardInterrupt())
-    with pytest.raises(KeyboardInterrupt):
-        saved(tmp_path / "run", progress=shown.append)
-    assert [each.steps for each in shown] == [0, 16, 32, 32]
-    assert (tmp_path / "run" / "checkpoint.safetensors").exists()
+@pytest.mark.parametrize("chunks", [0, 1, 4])
+def test_a_rollout_that_failed_ends_like_a_whole_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunks: int
+) -> None:
+    whole, folder = tmp_path / "whole", tmp_path / "folder"
+    saved(whole, record=RECORD)
+    with monkeypatch.context() as patch:
+        patch.setattr(run_module, "_SAVING", 0.0)
+        stops_after(patch, chunks, EnvcoreError("made up"))
+        with pytest.raises(EnvcoreError, match="made up"):
+            saved(folder, record=RECORD)
+    result = saved(folder, record=RECORD)
+    assert (result.steps, result.resumed_after) == (100, 16 * chunks)
+    assert files(folder) == files(whole)
 
 
-def test_a_progress_that_fails_ends_the_rollout_which_goes_on_later(tmp_path: Path) -> None:
-    def fail(result: RolloutResult) -> None:
+@pytest.mark.parametrize(
+    ("signum", "error"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)], ids=["SIGINT", "SIGTERM"]
+)
+def test_a_signal_saves_the_steps_so_far(tmp_path: Path, signum: int, error: type[BaseException]) -> None:
+    whole, folder, shown = tmp_path / "whole", tmp_path / "folder", list[int]()
+
+    def progress(result: RolloutResult) -> None:
+        shown.append(result.steps)
         if result.steps == 32:
-            raise RuntimeError("made up")
+            os.kill(os.getpid(), signum)
 
-    saved(tmp_path / "whole")
-    with pytest.raises(RuntimeError, match="made up"):
-        saved(tmp_path / "run", progress=fail)
-    saved(tmp_path / "run")
-    assert files(tmp_path / "run") == files(tmp_path / "whole")
-
-
-def test_an_endless_rollout_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Pace, "seconds", lambda self, steps: steps * 0.001)
-    message = r"^steps 900,000,000,000 would take about .* years here: choose less"
-    with pytest.raises(InvalidArgumentError, match=message):
-        rollout("Counter-v0", num_envs=2, steps=900_000_000_000)
+    saved(whole, record=RECORD)
+    with pytest.raises(error):
+        saved(folder, record=RECORD, progress=progress)
+    assert shown == [0, 16, 32, 48]
+    assert saved(folder, record=RECORD).resumed_after == 48
+    assert files(folder) == files(whole)
 
 
-def test_a_result_of_no_steps_has_no_speed(tmp_path: Path) -> None:
-    saved(tmp_path / "run")
-    assert math.isnan(saved(tmp_path / "run").steps_per_second)
+KILLED = """
+import os, sys
+from pathlib import Path
+from envcore import registry
+from envcore_runs import run
+from rollouts import RECORD, saved
+
+registry.register("Counter-v0", "toy:Counter")
+run._FEWEST, run._CHUNK, run._SAVING = 16, 96, 0.0
+
+def progress(result):
+    if result.steps == 64:
+        os.kill(os.getpid(), 9)
+
+saved(Path(sys.argv[1]), record=RECORD, progress=progress)
+"""
+
+
+@pytest.mark.slow
+def test_a_rollout_that_was_killed_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    whole, folder = tmp_path / "whole", tmp_path / "folder"
+    saved(whole, record=RECORD)
+    code = f"import sys\nsys.path[:0] = {sys.path}\n{KILLED}"
+    # With another number of devices, the last digits of the statistics could differ.
+    env = {**os.environ, "JAX_NUM_CPU_DEVICES": str(jax.local_device_count())}
+    killed = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, check=False, env=env)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    assert files(folder) != files(whole)
+    assert saved(folder, record=RECORD).resumed_after == 64
+    assert files(folder) == files(whole)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"seed": 4}, "its seed is 3, not 4"),
+        ({"steps": 99}, "its steps is 100, not 99"),
+        ({"params": {"bonus": 2}}, "its params.bonus is None, not 2"),
+        ({"record": ["obs"]}, r"its record is \[\], not \['obs'\]"),
+    ],
+)
+def test_a_folder_of_another_rollout(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
+    folder = tmp_path / "run"
+    saved(folder)
+    before = files(folder)
+    with pytest.raises(FileError, match=f"^{folder} holds another run: {message}. Choose another folder.$"):
+        saved(folder, **arguments)
+    assert files(folder) == before
+
+
+def test_a_folder_that_another_process_is_writing(tmp_path: Path) -> None:
+    with locked(tmp_path), pytest.raises(FileError, match=f"^another process is writing to {tmp_path}: "):
+        saved(tmp_path)
+    saved(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("run.json", b"{", "Expecting property name"),
+        ("run.json", b"[]", "Expected `object`, got `array`"),
+        ("checkpoint.safetensors", b"x", "Error while deserializing"),
+        ("trajectories/manifest.json", b"{}", "Object missing required field `shards`"),
+        ("trajectories/manifest.json", b'{"shards": [], "num_envs": 6}', "its shards do not hold the 100 steps"),
+        ("trajectories/step-000000000016-env-00000000.safetensors", b"x", "Error while deserializing"),
+    ],
+)
+def test_damaged_files(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    folder = tmp_path / "run"
+    saved(folder, record=RECORD)
+    (folder / name).write_bytes(content)
+    before = files(folder)
+    with pytest.raises(FileError) as caught:
+        saved(folder, record=RECORD)
+    found = str(caught.value)
+    assert f"{name} is damaged: " in found
+    assert message.lower() in found.lower()
+    assert "\n" not in found
+    assert files(folder) == before

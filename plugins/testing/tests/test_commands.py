@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from ctrl_c import interrupt_at_any_moment
 from envcore import registry
 
 if TYPE_CHECKING:
@@ -69,9 +67,3 @@ def test_errors_are_one_line(run: Run, setting: str, message: str) -> None:
     assert err.startswith("error: ")
     assert err.count("\n") == 1
     assert message in err
-
-
-@pytest.mark.slow
-@pytest.mark.long
-def test_at_any_moment(tmp_path: Path) -> None:
-    interrupt_at_any_moment(("check", "Counter-v0"), 4, tmp_path)

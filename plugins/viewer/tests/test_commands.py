@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from ctrl_c import SOON, ends, envcore, interrupt, interrupt_at_any_moment
-from terminal import Terminal
+from ctrl_c import SOON, envcore, interrupt
 
 if TYPE_CHECKING:
     from command_line import Run
@@ -39,20 +38,3 @@ def test_no_partial_picture_is_left(tmp_path):
         assert list(tmp_path.iterdir())
         assert interrupt(terminal) < SOON
     assert not list(tmp_path.iterdir())
-
-
-def begins(terminal: Terminal) -> None:
-    """Waits until the game is running."""
-    terminal.wait_for("press any key to start")
-    terminal.press(b"1")
-    terminal.wait_for("step 5")
-
-
-@pytest.mark.slow
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("command", "options", "finish"),
-    [("render", ("--out", "{tmp}/b.webp"), ends), ("gallery", ("--out", "{tmp}/gallery"), ends), ("play", (), begins)],
-)
-def test_at_any_moment(command, options, finish, tmp_path):
-    interrupt_at_any_moment((command, "Counter-v0", *options), 4, tmp_path, finish)

@@ -32,7 +32,9 @@ class Episodes:
       total, steps: return and length of the unfinished episode so far, float32 and int32.
       left: how many episodes of the environment are still to be counted, the unfinished one included, int32.
       count: how many have been, int32.
-      mean_return, squares_return: the mean of their returns, and the sum of squared deviations from it, float32.
+      first_return, first_length: of the first of them, float32 and int32.
+      mean_return, squares_return: the mean of their returns minus the first, so that float32 holds a small spread around
+        a large mean, and the sum of squared deviations from it, float32.
       mean_length, squares_length: the same of their lengths in steps.
       lowest, highest: their lowest and highest return, float32.
     """
@@ -41,6 +43,8 @@ class Episodes:
     steps: jax.Array
     left: jax.Array
     count: jax.Array
+    first_return: jax.Array
+    first_length: jax.Array
     mean_return: jax.Array
     squares_return: jax.Array
     mean_length: jax.Array
@@ -53,7 +57,9 @@ class Episodes:
         """No steps yet, of environments of which `episodes` each are to be counted, int32 ()."""
         zero, none = jnp.zeros(shape, jnp.float32), jnp.zeros(shape, jnp.int32)
         infinity = jnp.full(shape, np.inf, jnp.float32)
-        return cls(zero, none, none + jnp.int32(episodes), none, zero, zero, zero, zero, infinity, -infinity)
+        return cls(
+            zero, none, none + jnp.int32(episodes), none, zero, none, zero, zero, zero, zero, infinity, -infinity
+        )
 
     def after(self, reward: jax.Array, done: jax.Array) -> Self:
         """The episodes after a step, with its rewards (float32) and dones (bool)."""
@@ -63,8 +69,12 @@ class Episodes:
         count = self.count + one
         share = counts.astype(jnp.float32) / jnp.maximum(count, 1).astype(jnp.float32)
 
+        is_first = counts & (self.count == 0)
+        first_return = jnp.where(is_first, total, self.first_return)
+        first_length = jnp.where(is_first, steps, self.first_length)
+
         def moments(mean: jax.Array, squares: jax.Array, value: jax.Array) -> tuple[jax.Array, jax.Array]:
-            apart = jnp.where(counts, value - mean, np.float32(0))
+            apart = jnp.where(counts, value.astype(jnp.float32) - mean, np.float32(0))
             return mean + apart * share, squares + apart * apart * (1 - share)
 
         return type(self)(
@@ -72,16 +82,20 @@ class Episodes:
             jnp.where(done, np.int32(0), steps),
             self.left - one,
             count,
-            *moments(self.mean_return, self.squares_return, total),
-            *moments(self.mean_length, self.squares_length, steps.astype(jnp.float32)),
+            first_return,
+            first_length,
+            *moments(self.mean_return, self.squares_return, total - first_return),
+            *moments(self.mean_length, self.squares_length, steps - first_length),
             jnp.where(counts, jnp.minimum(self.lowest, total), self.lowest),
             jnp.where(counts, jnp.maximum(self.highest, total), self.highest),
         )
 
     def row(self) -> np.ndarray:
         """The moments of all environments together, float64 (COLUMNS,)."""
-        columns = (self.count, self.mean_return, self.squares_return, self.mean_length, self.squares_length)
-        return joined(np.stack([np.asarray(x, np.float64) for x in (*columns, self.lowest, self.highest)], -1))
+        exact: Episodes = jax.tree.map(lambda x: np.asarray(x, np.float64), self)
+        means = exact.first_return + exact.mean_return, exact.first_length + exact.mean_length
+        columns = exact.count, means[0], exact.squares_return, means[1], exact.squares_length
+        return joined(np.stack([*columns, exact.lowest, exact.highest], -1))
 
 
 def joined(rows: np.ndarray) -> np.ndarray:
