@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import resource
 import signal
@@ -15,7 +16,7 @@ import pytest
 from command_line import Run
 from envcore_cli.assignments import choose
 from envcore_cli.rollout_report import report_rollout
-from envcore_runs.measured_rollout import MeasuredRollout
+from envcore_runs.loop import Loop
 from rollouts import files, recorded
 from several_processes import SOON, Command, commands, pair
 
@@ -23,8 +24,8 @@ ROLLOUT = ("rollout", "Counter-v0", "--num-envs", "6", "--steps", "100", "--seed
 RECORD = ("--record", "state,obs,action,reward,terminated,truncated")
 SHORT_CHUNKS = """
 import envcore_cli
-from envcore_runs import checkpoint, saved_rollout
-saved_rollout._CHUNK, saved_rollout._SECONDS = {}, {}
+from envcore_runs import run
+run._CHUNK, run._SAVING = {}, {}
 envcore_cli.main()
 """
 
@@ -65,19 +66,19 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("args", "message"),
         [
-            (("--out", "{tmp}/run"), "--out needs --steps N or --episodes N: how long the rollout is."),
+            (("--out", "{tmp}/run"), "out needs steps or episodes: how long the rollout is."),
             (
                 ("--steps", "3", "--out", "{tmp}/run", "--policy", "no_module:f"),
-                "--policy no_module:f cannot be imported: ModuleNotFoundError: No module named 'no_module'",
+                "policy no_module:f cannot be imported: ModuleNotFoundError: No module named 'no_module'",
             ),
             (
                 ("--record", "obs"),
-                "--record needs --out DIR, the folder for the trajectories, and --steps N, their length.",
+                "record needs out, the folder for the trajectories, and steps, their length.",
             ),
             (
                 ("--steps", "3", "--out", "{tmp}/run", "--record", "obs,rewards"),
                 (
-                    "--record takes state, obs, action, reward, next_obs, done, discount, terminated, truncated, "
+                    "record takes state, obs, action, reward, next_obs, done, discount, terminated, truncated, "
                     "waited, separated by commas; got 'rewards'."
                 ),
             ),
@@ -192,7 +193,7 @@ def test_sigterm_at_random_moments_saves_and_changes_nothing(whole: Path, tmp_pa
             time.sleep(moments.random() * 0.02)
             command.process.send_signal(signal.SIGTERM)
             status, out, err = command.end()
-        assert (status, err) == (143, "terminated\n")
+        assert (status, err) == (143, "")
         assert saved_steps(folder) > before
         assert f"{saved_steps(folder):,} steps each" in out
     with commands(long_rollout(folder)) as (command,):
@@ -212,7 +213,7 @@ def test_sigterm_to_any_of_two_processes_saves_what_both_have_collected(whole: P
             for each in targets:
                 found[each].process.send_signal(signal.SIGTERM)
             ends = [each.end() for each in found]
-        assert [(status, err) for status, _, err in ends] == [(143, "terminated\n")] * 2
+        assert [(status, err) for status, _, err in ends] == [(143, "")] * 2
         assert saved_steps(two) > before
         assert f"{saved_steps(two):,} steps each" in ends[0][1]
     with commands(*pair(*LONG, *RECORD_LONG, "--out", str(two), program=program)) as found:
@@ -226,31 +227,18 @@ def test_sigterm_to_any_of_two_processes_saves_what_both_have_collected(whole: P
 
 
 def test_results_so_far_are_shown_on_ctrl_c(run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    def advance(self: MeasuredRollout, limit: int) -> int:
-        if self.progress.steps:
-            raise KeyboardInterrupt
-        self._chunk = 40  # however slow the machine is now
+    def advance(self: Loop, limit: int) -> list[Any]:
+        os.kill(os.getpid(), signal.SIGINT)
         return before(self, 40)
 
-    before = MeasuredRollout.advance
-    monkeypatch.setattr(MeasuredRollout, "advance", advance)
-    choice = choose("Counter-v0")
+    before = Loop.advance
+    monkeypatch.setattr(Loop, "advance", advance)
     with pytest.raises(KeyboardInterrupt):
-        report_rollout(choice, 500, num_envs=7)
+        report_rollout(choose("Counter-v0"), 500, num_envs=7)
     out = capsys.readouterr().out
     assert "interrupted: these are the results up to then" in out
     assert "7 in parallel, 40 steps each" in out
     assert "return" in out
-
-
-def test_ctrl_c_before_the_first_step_shows_no_table(run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    def advance(self: MeasuredRollout, limit: int) -> int:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(MeasuredRollout, "advance", advance)
-    with pytest.raises(KeyboardInterrupt):
-        report_rollout(choose("Counter-v0"), 500, num_envs=7)
-    assert "in parallel" not in capsys.readouterr().out
 
 
 def test_rollout_reports(run: Run) -> None:

@@ -17,7 +17,7 @@ def run(episodes: Episodes, rewards: jax.Array, done: jax.Array) -> Episodes:
 
 
 def played(rewards: Any, done: Any, most: int = 10**9, cut: int = 0) -> EpisodeStatistics:
-    """The statistics of rewards and dones (time, num_envs), in two chunks; `most` episodes of each environment count."""
+    """The statistics of rewards and dones (time, num_envs), in two chunks, of `most` episodes of each."""
     rewards, episodes = np.asarray(rewards, np.float32), Episodes.of_none(done.shape[1:], most)
     for part in (slice(cut), slice(cut, None)):
         episodes = run(episodes, rewards[part], done[part])

@@ -57,8 +57,7 @@ assert envcore_runs.rollout is envcore_runs.run.rollout
         (
             {"steps": 3, "out": "run", "record": ("obs", "rewards")},
             InvalidArgumentError,
-            "record takes state, obs, action, reward, next_obs, done, discount, terminated, truncated, waited, "
-            "separated by commas; got 'rewards'.",
+            "record takes state, obs, action, reward, next_obs, done, discount, terminated, truncated, waited, s",
         ),
         ({"policy": "no_module:f"}, InvalidArgumentError, "policy no_module:f cannot be imported: ModuleNotFoundError"),
         ({"options": {"goals": 1}}, InvalidArgumentError, "Counter-v0 has no option 'goals'; its options: goal."),

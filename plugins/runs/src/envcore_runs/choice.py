@@ -55,7 +55,9 @@ class Choice:
         try:
             env = self.found.construct(dict(self.options))
             params = device_params(env)
-            self._check_flags(env)
+            if self.options:
+                self._check_flags(env)
+                _ = env.action_space(params), env.observation_space(params)  # which such a value may break
         except EnvcoreError:
             raise
         except Exception as error:  # an environment may fail in any way on an unexpected value

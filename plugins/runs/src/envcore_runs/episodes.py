@@ -33,8 +33,8 @@ class Episodes:
       left: how many episodes of the environment are still to be counted, the unfinished one included, int32.
       count: how many have been, int32.
       first_return, first_length: of the first of them, float32 and int32.
-      mean_return, squares_return: the mean of their returns minus the first, so that float32 holds a small spread around
-        a large mean, and the sum of squared deviations from it, float32.
+      mean_return, squares_return: the mean of their returns minus the first, so that float32 holds a small spread
+        around a large mean, and the sum of squared deviations from it, float32.
       mean_length, squares_length: the same of their lengths in steps.
       lowest, highest: their lowest and highest return, float32.
     """
@@ -56,10 +56,8 @@ class Episodes:
     def of_none(cls, shape: tuple[int, ...], episodes: jax.Array | int) -> Self:
         """No steps yet, of environments of which `episodes` each are to be counted, int32 ()."""
         zero, none = jnp.zeros(shape, jnp.float32), jnp.zeros(shape, jnp.int32)
-        infinity = jnp.full(shape, np.inf, jnp.float32)
-        return cls(
-            zero, none, none + jnp.int32(episodes), none, zero, none, zero, zero, zero, zero, infinity, -infinity
-        )
+        infinity, left = jnp.full(shape, np.inf, jnp.float32), none + jnp.int32(episodes)
+        return cls(zero, none, left, none, zero, none, zero, zero, zero, zero, infinity, -infinity)
 
     def after(self, reward: jax.Array, done: jax.Array) -> Self:
         """The episodes after a step, with its rewards (float32) and dones (bool)."""
