@@ -22,7 +22,6 @@ from envcore_bsuite.agents import Agent
 from envcore_baselines import ppo as feedforward
 from envcore_baselines import ppo_rnn as recurrent
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQN, BootstrappedDQNConfig
-from envcore_baselines.bsuite.counting_dqn import CountingDQN, CountingDQNConfig
 from envcore_baselines.dqn import DQN, DQNConfig, Transition, add, empty
 
 PPO_CONFIG = feedforward.PPOConfig(num_envs=1, learning_rate=1e-3, anneal=False)
@@ -37,12 +36,6 @@ def dqn(env: Environment) -> Agent:
 def bootstrapped_dqn(env: Environment) -> Agent:
     """Bootstrapped DQN with randomized priors."""
     return _q_learning(BootstrappedDQN(env, env.default_params, BootstrappedDQNConfig()))
-
-
-def counting_dqn(env: Environment) -> Agent:
-    """Deep Q-learning that explores by counts, and learns in every eighth step."""
-    learner = CountingDQN(env, env.default_params, CountingDQNConfig())
-    return Agent(learner.init, learner.act, learner.update)
 
 
 def ppo(env: Environment) -> Agent:
