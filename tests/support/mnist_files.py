@@ -55,5 +55,5 @@ def published(folder: Path, count: int = 40) -> Generator[Mnist, None, None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENVCORE_DATA_DIR", str(folder))
         for name in mnist_data.SHA256:
-            patch.setitem(mnist_data.SHA256, name, hashlib.sha256((folder / "mnist" / name).read_bytes()).hexdigest())
+            patch.setitem(mnist_data.SHA256, name, hashlib.sha256((folder / name).read_bytes()).hexdigest())
         yield mnist

@@ -8,13 +8,11 @@ from typing import Any
 
 import hostile_files
 import jax
-import mnist_files
 import numpy as np
 import pytest
-from envcore_bsuite import checkpoints, csv_log, mnist_data
+from envcore_bsuite import checkpoints, csv_log
 from envcore_bsuite.agents import random_agent
 from envcore_bsuite.analysis import load_results, score
-from envcore_bsuite.mnist_data import IMAGES, LABELS
 from envcore_bsuite.playing import Play
 from envcore_bsuite.programs import Lane, Program, group
 from envcore_bsuite.runner import _check_manifest
@@ -98,18 +96,3 @@ def test_arrays_of_a_checkpoint(state: bytes, mutations: int) -> None:
         checkpoints.load(hostile_files.sealed(arrays, about), PLAY.path).restore(progress)
 
     hostile_files.check(read, hostile_files.of_arrays(arrays), mutations)
-
-
-@pytest.mark.parametrize("name", [IMAGES, LABELS])
-@pytest.mark.parametrize("packed", [True, False])
-def test_images_of_ones_own(tmp_path: Path, packed: bool, name: str, mutations: int) -> None:
-    mnist_files.write(tmp_path, mnist_files.random_images(3), packed=packed)
-    path = tmp_path / (name + ".gz" * packed)
-    source = mnist_data.locate(str(tmp_path))
-
-    def read(content: bytes) -> None:
-        path.write_bytes(content)
-        mnist_data._load.cache_clear()
-        assert mnist_data.load(source).images.shape == (3, 28, 28)
-
-    hostile_files.check(read, hostile_files.of_bytes(path.read_bytes()), mutations)
