@@ -27,7 +27,7 @@ def command(*arguments: str | Path, cwd: Path) -> str:
     "text",
     [
         'name = "NAME"',
-        'dependencies = ["NAME>=0.2,<1", "NAME-runs>=0.2,<1", "NAME-bsuite[runner]"]',
+        'dependencies = ["NAME>=0.2,<1", "NAME-runs>=0.2,<1", "NAME-bsuite[analysis]"]',
         "NAME = { workspace = true }",
         "NAME-cli = { workspace = true }",
         "`pip install NAME NAME-minatar`, or `NAME[all]`",

@@ -24,7 +24,10 @@ _PAGES = {
     "agents": ("Agents", ["envcore_baselines", "envcore_baselines.learner", "envcore_baselines.curve"]),
     "loggers": ("Loggers", ["envcore_baselines.loggers"]),
     "viewer": ("Animations", ["envcore_viewer"]),
-    "bsuite": ("bsuite's runner", ["envcore_bsuite.runner", "envcore_bsuite.sweep", "envcore_bsuite.agents"]),
+    "bsuite": (
+        "bsuite's runner",
+        ["envcore_baselines.bsuite.runner", "envcore_baselines.bsuite.agents", "envcore_bsuite.sweep"],
+    ),
     "ray": ("Sweeps over a Ray cluster", ["envcore_ray"]),
     "adapters": (
         "Adapters",

@@ -160,7 +160,7 @@ import sys
 for name in ("envcore_runs", "envcore_cli", "typer", "matplotlib", "pandas", "safetensors"):
     sys.modules[name] = None
 import envcore
-import envcore_bsuite.agents, envcore_bsuite.mnist, envcore_bsuite.mnist_data, envcore_bsuite.wrappers
+import envcore_bsuite.mnist, envcore_bsuite.mnist_data, envcore_bsuite.wrappers
 for found in envcore.registry.values():
     if found.distribution == "envcore-bsuite" and not found.spec.family and "MNIST" not in found.spec.id:
         envcore.make(found.spec.id)

@@ -160,7 +160,7 @@ def test_an_unknown_command_names_the_nearest_what_to_install_and_what_is_broken
     assert code == 2
     assert "there is no command 'gret'. Did you mean 'greet'?" in said(err)
     assert "Plugin broken-suite is broken: ValueError: no rows today." in said(err)
-    provided = f"envcore-bsuite provides it: {how_to_install('envcore-bsuite')}."
+    provided = f"envcore-baselines provides it: {how_to_install('envcore-baselines')}."
     assert f"there is no command 'bsuite'. {provided}" in said(run("bsuite")[2])
     assert f"Did you mean 'bsuite'? {provided}" in said(run("bsuit")[2])
     assert "pip install" not in said(run("c-suite:twin")[2])
@@ -174,7 +174,7 @@ def test_the_help_of_installed_commands_imports_nothing_heavy() -> None:
         try:
             main()
         except SystemExit:
-            heavy = {"jax", "numpy", "PIL", "envcore_bsuite.commands", "envcore_viewer.commands"}
+            heavy = {"jax", "numpy", "PIL", "envcore_baselines.bsuite.commands", "envcore_viewer.commands"}
             print(sorted(heavy & set(sys.modules)))
     """
     done = subprocess.run([sys.executable, "-c", dedent(code)], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""bsuite as pure JAX functions: environments, experiments, runner and score.
+"""bsuite as pure JAX functions: environments, experiments and score.
 
     env, params = envcore.make("Catch-bsuite")
 

@@ -1,10 +1,6 @@
-"""Errors of bsuite's runner and analysis. Imports no JAX."""
+"""Errors of bsuite's analysis. Imports no JAX."""
 
 from envcore.errors import EnvcoreError
-
-
-class RunError(EnvcoreError):
-    """A run of bsuite cannot be started or resumed as asked."""
 
 
 class ResultsError(EnvcoreError, ValueError):

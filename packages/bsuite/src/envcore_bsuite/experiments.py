@@ -1,15 +1,10 @@
 """The environments of bsuite's experiments with noisy or rescaled rewards.
 
 Each function takes the settings that `envcore_bsuite.sweep` lists, except `seed`, and more options of the wrapped
-environment. `shared_program` finds the settings that can share one compiled program.
+environment.
 """
 
 from __future__ import annotations
-
-import dataclasses
-
-from envcore.environment import Environment
-from envcore.wrappers import Wrapper
 
 from envcore_bsuite.bandit import SimpleBandit
 from envcore_bsuite.cartpole import CartPole
@@ -71,15 +66,3 @@ def mountain_car_noise(noise_scale: float) -> RewardNoise:
 def mountain_car_scale(reward_scale: float) -> RewardScale:
     """`MountainCar` with its rewards rescaled."""
     return RewardScale(MountainCar(), reward_scale)
-
-
-def shared_program(env: Environment) -> Environment:
-    """The environment that all settings with the same program share; they differ only in their params.
-
-    It is `env` with the default values of all options that only set `default_params`.
-    """
-    settings = getattr(env, "settings", ())
-    same: dict[str, object] = {field.name: field.default for field in dataclasses.fields(env) if field.name in settings}
-    if isinstance(env, Wrapper):
-        same["env"] = shared_program(env.env)
-    return dataclasses.replace(env, **same)

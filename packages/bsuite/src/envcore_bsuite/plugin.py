@@ -1,11 +1,11 @@
-"""Announces the suite's environments and its command to envcore. Imports no JAX."""
+"""Announces the suite's environments to envcore. Imports no JAX."""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 from envcore.plugins import hookimpl
-from envcore.specs import CommandSpec, EnvSpec
+from envcore.specs import EnvSpec
 
 from envcore_bsuite.sweep import EXPERIMENTS, Experiment
 
@@ -82,12 +82,6 @@ def envcore_env_specs() -> list[EnvSpec]:
     """The suite's environments, and the 468 settings of bsuite's experiments in 23 families."""
     specs = [_spec(env_id, task, task.kwargs) for env_id, task in _ENVIRONMENTS.items()]
     return specs + [spec for each in EXPERIMENTS.values() for spec in _settings(each)]
-
-
-@hookimpl
-def envcore_commands() -> list[CommandSpec]:
-    """The command `envcore bsuite`."""
-    return [CommandSpec("bsuite", "Run an agent on bsuite's experiments, and score it.", "envcore_bsuite.commands:app")]
 
 
 def _settings(experiment: Experiment) -> Iterator[EnvSpec]:

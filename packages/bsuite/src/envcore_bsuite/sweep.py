@@ -8,6 +8,7 @@ because here randomness comes from keys.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -33,6 +34,11 @@ class Experiment(NamedTuple):
     def ids(self) -> tuple[str, ...]:
         """Its ids, one per setting."""
         return tuple(f"{self.name}/{number}" for number in range(len(self.settings)))
+
+
+def log_path(folder: Path, bsuite_id: str) -> Path:
+    """The file in an agent's folder with the log of an id such as "deep_sea/11", as bsuite names it."""
+    return folder / f"bsuite_id_-_{bsuite_id.replace('/', '-')}.csv"
 
 
 _SEEDS = 20

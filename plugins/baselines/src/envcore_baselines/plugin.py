@@ -6,10 +6,13 @@ from envcore.specs import AlgorithmSpec, CommandSpec, PolicySpec
 
 @hookimpl
 def envcore_commands() -> list[CommandSpec]:
-    """The commands that train and evaluate agents."""
+    """The commands that train and evaluate agents, and `envcore bsuite`."""
     return [
         CommandSpec("train", "Train agents.", "envcore_baselines.commands:train"),
         CommandSpec("evaluate", "Measure the return of trained agents.", "envcore_baselines.commands:evaluate"),
+        CommandSpec(
+            "bsuite", "Run an agent on bsuite's experiments, and score it.", "envcore_baselines.bsuite.commands:app"
+        ),
     ]
 
 

@@ -16,11 +16,10 @@ from envcore.suggestions import how_to_install
 from envcore_cli.errors import CommandError
 
 _PROVIDERS = {
-    **dict.fromkeys(("train", "evaluate"), "envcore-baselines"),
+    **dict.fromkeys(("train", "evaluate", "bsuite"), "envcore-baselines"),
     **dict.fromkeys(("render", "play", "gallery"), "envcore-viewer"),
     "check": "envcore-testing",
     "sweep": "envcore-ray",
-    "bsuite": "envcore-bsuite",
 }
 """The distributions of this project's commands, to say what to install."""
 

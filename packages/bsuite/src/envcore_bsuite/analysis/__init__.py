@@ -15,7 +15,7 @@ try:
     from envcore_bsuite.analysis.scores import score, score_by_tag
 except ModuleNotFoundError as error:
     library = (error.name or "").partition(".")[0]
-    if library not in ("envcore_runs", "matplotlib", "pandas"):
+    if library not in ("matplotlib", "pandas"):
         raise
     message = f"envcore_bsuite.analysis needs {library}: {how_to_install('envcore-bsuite[analysis]')}"
     raise ModuleNotFoundError(message, name=error.name) from error

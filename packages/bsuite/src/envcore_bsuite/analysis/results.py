@@ -13,7 +13,6 @@ id, or one that cannot be scored, is an error, where bsuite skips it or fails la
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,11 +20,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from envcore.errors import one_line
-from envcore_runs.records import File
 
-from envcore_bsuite.csv_log import PREFIX, path_of
 from envcore_bsuite.errors import ResultsError
-from envcore_bsuite.sweep import SETTINGS, SWEEP
+from envcore_bsuite.sweep import SETTINGS, SWEEP, log_path
 
 _REGRET, _RETURN = ("total_regret",), ("total_return",)
 _SCORED = {
@@ -62,7 +59,7 @@ def load_results(folder: str | Path) -> pd.DataFrame:
     folder = Path(folder)
     if not folder.is_dir():
         raise ResultsError(f"{folder} is not a folder; give the one that holds an agent's logs")
-    paths = {bsuite_id: path_of(folder, bsuite_id) for bsuite_id in SWEEP}
+    paths = {bsuite_id: log_path(folder, bsuite_id) for bsuite_id in SWEEP}
     _check_others(set(folder.glob("*.csv")) - set(paths.values()))
     logs = [_load_log(path, bsuite_id) for bsuite_id, path in paths.items() if path.is_file()]
     if not logs:
@@ -98,7 +95,7 @@ def check_rows(rows: pd.DataFrame, experiment: str, where: str) -> None:
 
 
 def _check_others(paths: set[Path]) -> None:
-    unknown = sorted(path.name for path in paths if path.name.startswith(PREFIX))
+    unknown = sorted(path.name for path in paths if path.name.startswith("bsuite_id_-_"))
     if unknown:
         raise ResultsError(f"{', '.join(unknown)}: no such id in bsuite's sweep, from {SWEEP[0]} to {SWEEP[-1]}")
     foreign = sorted(path.name for path in paths)
@@ -107,10 +104,9 @@ def _check_others(paths: set[Path]) -> None:
 
 
 def _load_log(path: Path, bsuite_id: str) -> pd.DataFrame:
-    content = File(path, "Play its setting again.", ResultsError).content()
     try:
-        log = pd.read_csv(io.BytesIO(content), low_memory=False)  # at once: a column has one dtype
-    except Exception as error:  # of pandas, of its parser in C, or of a codec
+        log = pd.read_csv(path, low_memory=False)  # at once: a column has one dtype
+    except Exception as error:  # of the file system, of pandas, of its parser in C, or of a codec
         raise ResultsError(f"{path} is not a readable CSV file: {one_line(error)}") from error
     if not isinstance(log.index, pd.RangeIndex):
         raise ResultsError(f"{path} is not a readable CSV file: its rows have more values than there are columns")

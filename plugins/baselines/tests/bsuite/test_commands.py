@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import signal
+import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 FEW = ("--only", "bandit/0", "--only", "bandit_noise/3", "--only", "bsuite/memory_len/0")
 AGENT = """
 import jax.numpy as jnp
-from envcore_bsuite.agents import Agent
+from envcore_baselines.bsuite import Agent
 
 def first(env):
     def act(state, obs, key):
@@ -69,7 +68,7 @@ def test_score_prints_what_the_analysis_computes(run: Run, results: Path) -> Non
 def test_radar_draws_one_agent_or_several(run: Run, results: Path, tmp_path: Path) -> None:
     code, out, err = run("bsuite", "radar", str(results / "random"))
     assert (code, err) == (0, "")
-    assert f"{results / 'random' / 'radar.png'} shows the scores of random." in out
+    assert f"{results / 'random' / 'radar.png'} shows the scores of {results / 'random'}." in out
     path = tmp_path / "both.png"
     assert run("bsuite", "radar", str(results / "random"), str(results / "first"), "--out", str(path))[0] == 0
     with Image.open(path) as image, Image.open(results / "random" / "radar.png") as alone:
@@ -83,9 +82,14 @@ def test_radar_draws_one_agent_or_several(run: Run, results: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("run", "random", "--out", "{tmp}", "--only", "deep_see"), "bsuite has no experiment and no id 'deep_see'"),
-        (("run", "random", "--out", "{tmp}", "--only", "bandit/0", "--workers", "0"), "workers must be "),
-        (("run", "agent.py", "--out", "{tmp}"), "AGENT must be random or MODULE:FUNCTION, as in `import MODULE`"),
+        (
+            ("run", "random", "--out", "{tmp}", "--only", "deep_see"),
+            "has no experiment and no setting 'deep_see'",
+        ),
+        (
+            ("run", "agent.py", "--out", "{tmp}"),
+            "bootstrapped_dqn, ppo, recurrent_ppo or MODULE:FUNCTION, as in",
+        ),
         (("run", "no_such_agent:make", "--out", "{tmp}"), "AGENT no_such_agent:make cannot be imported: Module"),
         (("run", "json:nothing", "--out", "{tmp}"), "AGENT json:nothing cannot be imported: AttributeError"),
         (("run", "json:__name__", "--out", "{tmp}"), "AGENT json:__name__ is not a function, but 'json'"),
@@ -131,22 +135,36 @@ def test_an_empty_path_is_an_error(run: Run) -> None:
         assert "the path is empty." in err
 
 
+TERMINATED = """
+import os, signal, threading, time
+from pathlib import Path
+from envcore_baselines.bsuite import random_agent as agent, runner
+
+def end():
+    while not Path("parts/checkpoint.safetensors").exists():
+        time.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+if "TERM_ME" in os.environ:
+    runner._SECONDS = 0.0
+    threading.Thread(target=end, daemon=True).start()
+"""
+
+
 @pytest.mark.slow
 def test_sigterm_saves_what_was_played(tmp_path: Path) -> None:
-    envcore, whole, parts = Path(sys.executable).with_name("envcore"), tmp_path / "whole", tmp_path / "parts"
+    (tmp_path / "terminated.py").write_text(TERMINATED)
 
-    def command(out: Path) -> list[str | Path]:
-        return [envcore, "bsuite", "run", "random", "--only", "memory_len/22", "--workers", "2", "--out", out]
+    def envcore(out: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        command = [Path(sys.executable).with_name("envcore"), "bsuite", "run", "terminated:agent", "--out", out]
+        command += ["--only", "memory_len/0", "--only", "memory_len/2"]
+        env = {**os.environ, **variables}
+        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
 
-    with subprocess.Popen(command(parts), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        until = time.monotonic() + 120
-        while not list(parts.glob("*.csv")) and process.poll() is None and time.monotonic() < until:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (143, "terminated\n")
-    assert list(parts.glob(".checkpoint-*"))
-    for folder in (parts, whole):
-        subprocess.run(command(folder), check=True, stdout=subprocess.DEVNULL)
-    (log,) = whole.glob("*.csv")
-    assert (parts / log.name).read_bytes() == log.read_bytes()
+    done = envcore("parts", TERM_ME="1")
+    assert (done.returncode, done.stderr) == (143, "terminated\n")
+    assert (tmp_path / "parts" / "checkpoint.safetensors").exists()
+    assert load_results(tmp_path / "parts")["episode"].max() < 10_000
+    assert (envcore("parts").returncode, envcore("whole").returncode) == (0, 0)
+    logs = [[path.read_bytes() for path in sorted((tmp_path / out).glob("*.csv"))] for out in ("parts", "whole")]
+    assert logs[0] == logs[1]

@@ -9,35 +9,73 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_bsuite.agents import Agent, policy_agent, random_agent
-from envcore_bsuite.errors import RunError
-from envcore_bsuite.programs import Lane, Program, group
+from envcore.wrappers import FlattenObservation
+from envcore_baselines.bsuite import Agent, random_agent
+from envcore_baselines.bsuite.program import Program, lanes_of, shared
+from envcore_baselines.errors import ConfigError
+from envcore_bsuite.catch import Catch
+from envcore_bsuite.deep_sea import DeepSea
 from envcore_bsuite.sweep import EXPERIMENTS, SWEEP
+from envcore_bsuite.wrappers import RewardNoise, RewardScale
 from periodic import periodic_agent
 
 KEY = jax.random.key(0)
 
 
-def lanes_of(*names: str) -> list[Lane]:
-    return [Lane(bsuite_id, 0) for name in names for bsuite_id in EXPERIMENTS[name].ids]
-
-
 def test_as_few_programs_as_shapes_allow() -> None:
     # 21 sizes of each deep sea, 17 numbers of bits, one of which is memory_len's, 23 of distractors, one of which is
     # umbrella_length's, and one program for each of the other 16 experiments without MNIST's three.
-    lanes = [Lane(bsuite_id, 0) for bsuite_id in SWEEP if not bsuite_id.startswith("mnist")]
-    groups = group(lanes, {})
-    assert len(groups) == 21 + 21 + 17 + 23 + 14
-    assert sorted(lane for each in groups for lane in each.lanes) == sorted(lanes)
+    ids = [bsuite_id for bsuite_id in SWEEP if not bsuite_id.startswith("mnist")]
+    found = lanes_of(ids, {})
+    assert len(found) == 21 + 21 + 17 + 23 + 14
+    assert sorted(each for lanes in found for each in lanes.ids) == sorted(ids)
 
 
 def test_settings_become_axes_of_params() -> None:
-    (members,) = group(lanes_of("bandit_noise"), {})
+    (members,) = lanes_of(EXPERIMENTS["bandit_noise"].ids, {})
     assert members.params.noise_scale.shape == (20,)
     assert members.params.rewards.shape == (20, 11)
     assert members.axes.env_params.max_steps_in_episode is None
     rewards = envcore.make("bsuite/bandit/1")[1].rewards.astype(np.float32)
     np.testing.assert_array_equal(members.params.rewards[5], rewards)
+
+
+def rewards(env: Any, params: Any) -> tuple[Any, ...]:
+    """Observations, rewards and infos of 60 random steps."""
+    _, state = env.reset(KEY, params)
+
+    def body(state: Any, key: jax.Array) -> tuple[Any, Any]:
+        action = env.action_space(params).sample(key)
+        obs, state, reward, _, info = env.step(key, state, action, params)
+        return state, (obs, reward, info)
+
+    return jax.lax.scan(body, state, jax.random.split(KEY, 60))[1]
+
+
+@pytest.mark.parametrize(
+    "env_id",
+    [
+        "bandit_noise/7",
+        *(
+            pytest.param(each, marks=pytest.mark.slow)
+            for each in ("cartpole_swingup/7", "deep_sea/1", "discounting_chain/3", "memory_len/9")
+        ),
+    ],
+)
+def test_shared_program_with_its_params_is_the_environment(env_id: str) -> None:
+    env, params = envcore.make(f"bsuite/{env_id}")
+    other = shared(env)
+    assert other != env
+    jax.tree.map(np.testing.assert_array_equal, rewards(other, params), rewards(env, params))
+
+
+def test_shared_program_reaches_through_wrappers() -> None:
+    first = FlattenObservation(RewardNoise(RewardScale(DeepSea(5, mapping_seed=3), 2.0), 1.0))
+    second = FlattenObservation(RewardNoise(RewardScale(DeepSea(5, randomize_actions=False), 3.0), 7.0))
+    assert shared(first) == shared(second)
+    assert shared(first) != shared(FlattenObservation(RewardNoise(RewardScale(DeepSea(6), 2.0), 1.0)))
+    assert shared(DeepSea(5)) != shared(DeepSea(5, deterministic=False))
+    assert shared(Catch(4, 4)) == Catch(4, 4)
 
 
 def counting_agent(env: Any) -> Agent:
@@ -62,20 +100,21 @@ def counting_agent(env: Any) -> Agent:
 
 
 def test_an_agent_sees_every_step() -> None:
-    (members,) = group(lanes_of("deep_sea")[:1], {})
+    (members,) = lanes_of(EXPERIMENTS["deep_sea"].ids[:1], {})
     program = Program(members, counting_agent)
-    progress, ended = program.advance(program.start(KEY), np.array([3]), 1000)
+    with jax.numpy_dtype_promotion("strict"), jax.numpy_rank_promotion("raise"):
+        progress, ended = program.advance(program.start(KEY), np.array([3]), 1000)
     agent = progress.agent_state
     assert (int(agent["updates"][0]), int(agent["acts"][0]), int(agent["ends"][0])) == (30, 30, 3)
     assert float(agent["discounts"][0]) == 27
     assert float(agent["final"][0]) == 0  # the last observation of a dive, not the first of the next one
-    np.testing.assert_allclose(agent["rewards"], progress.total_return, rtol=1e-6)
+    np.testing.assert_allclose(agent["rewards"], progress.gain.total, rtol=1e-6)
     assert program.row(progress, ended, 0)["steps"] == 30
 
 
 def test_only_one_branch_is_executed_if_it_depends_on_the_number_of_the_step() -> None:
     steps: list[int] = []
-    (members,) = group(lanes_of("bandit"), {})
+    (members,) = lanes_of(EXPERIMENTS["bandit"].ids, {})
     program = Program(members, lambda env: periodic_agent(env, lambda step: steps.append(int(step))))
     nothing = np.zeros(20, np.int32)
     progress, _ = program.advance(program.start(KEY), nothing, 6)
@@ -83,13 +122,13 @@ def test_only_one_branch_is_executed_if_it_depends_on_the_number_of_the_step() -
     progress, _ = program.advance(progress, nothing, 8)
     jax.effects_barrier()
     assert set(steps) == {6, 13}  # with a batched predicate, every step
-    np.testing.assert_allclose(progress.agent_state["learned"], progress.total_return, rtol=1e-6)
+    np.testing.assert_allclose(progress.agent_state["learned"], progress.gain.total, rtol=1e-6)
     assert (sums > 0).all()
 
 
 def test_something_other_than_an_agent() -> None:
-    (members,) = group(lanes_of("bandit"), {})
-    with pytest.raises(RunError, match=r"make_agent\(env\) must return an envcore_bsuite.agents.Agent, got <function"):
+    (members,) = lanes_of(EXPERIMENTS["bandit"].ids, {})
+    with pytest.raises(ConfigError, match=r"must return an envcore_baselines.bsuite.Agent, got <function"):
         Program(members, lambda env: lambda obs: 0)  # pyright: ignore[reportArgumentType, reportReturnType]
 
 
@@ -102,7 +141,7 @@ def test_something_other_than_an_agent() -> None:
     ],
 )
 def test_an_agents_state_keeps_its_types(after: Any, message: str) -> None:
-    (members,) = group(lanes_of("bandit"), {})
+    (members,) = lanes_of(EXPERIMENTS["bandit"].ids, {})
 
     def make_agent(env: Any) -> Agent:
         return Agent(
@@ -112,12 +151,12 @@ def test_an_agents_state_keeps_its_types(after: Any, message: str) -> None:
         )
 
     program = Program(members, make_agent)
-    with pytest.raises(RunError, match=f"the agent's state after act and update.*{message}"):
+    with pytest.raises(ConfigError, match=f"the agent's state after act and update.*{message}"):
         program.advance(program.start(KEY), np.zeros(20), 1)
 
 
 def test_an_agents_state_may_begin_as_pythons_numbers() -> None:
-    (members,) = group(lanes_of("bandit"), {})
+    (members,) = lanes_of(EXPERIMENTS["bandit"].ids, {})
     agent = Agent(lambda key: 0, lambda state, obs, key: (jnp.int32(0), state), lambda state, step, key: state + 1)
     program = Program(members, lambda env: agent)
     progress, _ = program.advance(program.start(KEY), np.zeros(20), 7)
@@ -125,7 +164,7 @@ def test_an_agents_state_may_begin_as_pythons_numbers() -> None:
 
 
 def test_it_stops_at_an_awaited_episode_or_after_max_steps() -> None:
-    (members,) = group(lanes_of("umbrella_length")[1:3], {})  # episodes of 2 and 3 steps
+    (members,) = lanes_of(EXPERIMENTS["umbrella_length"].ids[1:3], {})  # episodes of 2 and 3 steps
     program = Program(members, random_agent)
     progress, ended = program.advance(program.start(KEY), np.array([0, 2]), 100)
     assert (progress.steps.tolist(), progress.episode.tolist(), ended.done.tolist()) == ([6, 6], [3, 2], [True, True])
@@ -139,29 +178,28 @@ def test_it_stops_at_an_awaited_episode_or_after_max_steps() -> None:
 @pytest.mark.parametrize("make_agent", [random_agent, periodic_agent])
 def test_a_lane_does_not_depend_on_the_others(make_agent: Any) -> None:
     ids = EXPERIMENTS["memory_len"].ids
-    (many,), (one,) = group([Lane(each, 0) for each in ids], {}), group([Lane(ids[4], 0)], {})
-    together, alone = Program(many, make_agent), Program(one, make_agent)
     rows = []
-    for program, lane in ((together, 4), (alone, 0)):
-        awaited = np.zeros(len(program.group.lanes), np.int32)
+    for lanes, lane in ((lanes_of(ids, {})[0], 4), (lanes_of(ids[4:5], {})[0], 0)):
+        awaited = np.zeros(len(lanes.ids), np.int32)
         awaited[lane] = 200
+        program = Program(lanes, make_agent)
         rows.append(program.row(*program.advance(program.start(KEY), awaited, 10**6), lane))
     assert rows[0] == rows[1]
 
 
-def test_lanes_and_repeats_draw_differently() -> None:
-    lanes = [Lane("bandit/0", 0), Lane("bandit/0", 1), Lane("bandit/1", 0)]
-    (members,) = group(lanes, {})
-    program = Program(members, random_agent)
-    progress, _ = program.advance(program.start(KEY), np.array([50, 0, 0]), 100)
-    assert len(set(progress.total_return.tolist())) == 3
+def test_lanes_draw_differently() -> None:
+    (lanes,) = lanes_of(EXPERIMENTS["cartpole"].ids[:3], {})
+    state = Program(lanes, random_agent).start(KEY).env_state
+    assert len(set(state.x.tolist())) == 3
 
 
 def test_rows_are_in_the_fewest_digits() -> None:
-    (members,) = group([Lane("bandit/0", 0)], {})
+    (members,) = lanes_of(["bandit/0"], {})
     rewards = members.params.rewards.round(1).tolist()
     arm = rewards.index(0.1) if 0.1 in rewards else int(np.argmin(np.abs(members.params.rewards - 0.1)))
-    program = Program(members, policy_agent(lambda params, obs, key: jnp.int32(arm)))
+    program = Program(
+        members, lambda env: random_agent(env)._replace(act=lambda state, obs, key: (jnp.int32(arm), state))
+    )
     assert program.row(*program.advance(program.start(KEY), np.array([1000]), 10_000), 0) == {
         "steps": 1000,
         "episode": 1000,

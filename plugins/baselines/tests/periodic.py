@@ -1,4 +1,4 @@
-"""An agent for the tests of the runner that learns after every seventh step."""
+"""An agent for the tests of bsuite's runner that learns after every seventh step."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from envcore_bsuite.agents import Agent
+from envcore_baselines.bsuite import Agent
 
 
 def periodic_agent(env: Any, record: Callable[[Any], None] | None = None) -> Agent:

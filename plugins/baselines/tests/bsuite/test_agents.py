@@ -10,12 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.rollout import Transition
-from envcore_baselines import bsuite
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQNConfig
+from envcore_baselines.bsuite import agents as bsuite
+from envcore_baselines.bsuite.program import Program, lanes_of
 from envcore_baselines.dqn import DQNConfig
 from envcore_baselines.ppo import PPO
 from envcore_baselines.ppo_rnn import RecurrentPPO
-from envcore_bsuite.programs import Lane, Program, group
+from envcore_bsuite.catch import Catch
 from learning import updated
 from toy import Counter
 
@@ -58,7 +59,7 @@ def test_the_default_settings_are_those_of_bsuites_baselines(config: Any, settin
     ("make_agent", "enough"), [(bsuite.dqn, 100), pytest.param(bsuite.bootstrapped_dqn, 128, marks=pytest.mark.slow)]
 )
 def test_it_stores_every_step_and_learns_once_enough_are_stored(make_agent: Any, enough: int) -> None:
-    (members,) = group([Lane("bandit/0", 0), Lane("bandit/1", 0)], {})
+    (members,) = lanes_of(["bandit/0", "bandit/1"], {})
     program, nothing = Program(members, make_agent), np.zeros(2, np.int32)
     progress, _ = program.advance(program.start(jax.random.key(0)), nothing, enough - 1)
     assert progress.agent_state.gradient_steps.tolist() == [0, 0]
@@ -76,17 +77,16 @@ def test_it_stores_every_step_and_learns_once_enough_are_stored(make_agent: Any,
     assert (stored.obs[:, enough + 2 :] == 0).all()
 
 
-LANES = [Lane("memory_len/0", 0), Lane("memory_len/1", 0)]  # a rollout ends within an episode of the second
+IDS = ["memory_len/0", "memory_len/1"]  # a rollout ends within an episode of the second
 
 
 def before_and_after_a_rollout(make_agent: Any, length: int) -> tuple[Any, Any, Any]:
     """The agent's states at the start, before the last step of its first rollout, and after it."""
-    (members,) = group(LANES, {})
+    (members,) = lanes_of(IDS, {})
     program, nothing = Program(members, make_agent), np.zeros(2, np.int32)
     start = program.start(jax.random.key(0)).agent_state
     progress, _ = program.advance(program.start(jax.random.key(0)), nothing, length - 1)
-    before = jax.tree.map(lambda x: x.copy(), progress.agent_state)  # the program may overwrite its own
-    return start, before, program.advance(progress, nothing, 1)[0].agent_state
+    return start, progress.agent_state, program.advance(progress, nothing, 1)[0].agent_state
 
 
 def assert_learned(start: Any, before: Any, after: Any) -> None:
@@ -150,3 +150,9 @@ def test_ppo_learns_from_the_runners_steps_as_from_its_own() -> None:
     )(state)
     for found, wanted in zip(*map(jax.tree.leaves, (state.agent, expected.agent)), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
+
+
+def test_the_random_agent_takes_every_action_equally_often() -> None:
+    key, agent = jax.random.key(0), bsuite.random_agent(Catch())
+    actions = jax.vmap(lambda key: agent.act((), jnp.zeros((10, 5)), key)[0])(jax.random.split(key, 3000))
+    assert (np.abs(np.bincount(actions, minlength=3) - 1000) < 4 * np.sqrt(3000 * 2 / 9)).all()

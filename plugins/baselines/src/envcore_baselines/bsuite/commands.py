@@ -1,0 +1,102 @@
+"""`envcore bsuite`: runs an agent on bsuite's experiments, scores it, and draws its radar plot. Imports no JAX."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from envcore.files import replacing
+from envcore.suggestions import how_to_install
+from envcore_cli import output
+from envcore_cli.errors import CommandError
+from envcore_cli.options import Seed, path
+from envcore_runs.interrupt import interruptible
+from envcore_runs.user_modules import imported_function
+
+try:
+    from envcore_bsuite.sweep import SWEEP
+except ModuleNotFoundError as error:
+    message = f"it needs envcore-bsuite: {how_to_install('envcore-bsuite[analysis]')}"
+    raise ModuleNotFoundError(message, name=error.name) from error
+
+app = typer.Typer(help="Run an agent on bsuite's experiments, and score it.", no_args_is_help=True)
+
+Logs = Annotated[Path, typer.Argument(parser=path, metavar="DIR", help="The folder of an agent's logs.")]
+
+_AGENTS = {"random": "random_agent", **{name: name for name in ("dqn", "bootstrapped_dqn", "ppo", "recurrent_ppo")}}
+
+
+@app.command()
+def run(
+    agent: Annotated[
+        str, typer.Argument(metavar="AGENT", help=f"The agent: {', '.join(_AGENTS)}, or your MODULE:FUNCTION.")
+    ],
+    out: Annotated[Path, typer.Option(parser=path, metavar="DIR", help="The folder of the logs.")],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="An experiment or an id, such as deep_sea/11; can be repeated."),
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """Play all 468 settings of bsuite, or those of --only, and write bsuite's logs.
+
+    FUNCTION(env) returns an envcore_baselines.bsuite.Agent for an environment, three functions that can be compiled by
+    jit. To continue an interrupted run, give the same command again.
+    """
+    named = None if agent in _AGENTS else imported_function("AGENT", agent, list(_AGENTS))
+    from envcore_baselines import bsuite
+
+    make_agent = named or getattr(bsuite, _AGENTS[agent])
+    with output.progress_of("bsuite", 1) as show, interruptible():  # the run saves its progress
+        bsuite.run(make_agent, out, only or SWEEP, seed=seed, progress=lambda played, total: show(played / total))
+
+
+@app.command()
+def score(folder: Logs) -> None:
+    """Print the score of an agent in each experiment that it has played, and the means by tag."""
+    from rich.table import Table
+
+    analysis = _analysis()
+    scores = analysis.score(analysis.load_results(folder))
+    by_experiment = Table("experiment", "score", "tags", "", box=None, pad_edge=False)
+    for each in scores.itertuples():
+        note = "" if each.finished else "unfinished"
+        by_experiment.add_row(each.bsuite_env, f"{each.score:.3f}", ", ".join(each.tags), note)
+    by_tag = Table("tag", "mean score", box=None, pad_edge=False)
+    for tag, mean in analysis.score_by_tag(scores).dropna().items():
+        by_tag.add_row(str(tag), f"{mean:.3f}")
+    output.show(by_experiment)
+    output.write("")
+    output.show(by_tag)
+
+
+@app.command()
+def radar(
+    folders: Annotated[
+        list[Path], typer.Argument(parser=path, metavar="DIR...", help="The folders of one or more agents.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(parser=path, metavar="PATH", help="The file; by default radar.png in the first DIR.")
+    ] = None,
+) -> None:
+    """Draw the scores by tag of agents, named by their folders. Tags that none of them has played are left out."""
+    analysis = _analysis()
+    tags = {str(folder): analysis.score_by_tag(analysis.score(analysis.load_results(folder))) for folder in folders}
+    played = {tag for scores in tags.values() for tag in scores.dropna().index}
+    figure = analysis.plot_radar({name: scores[scores.index.isin(played)] for name, scores in tags.items()})
+    out = folders[0] / "radar.png" if out is None else out
+    try:
+        with replacing(out) as file:
+            figure.savefig(file, format=out.suffix[1:] or "png")
+    except ValueError as error:  # matplotlib has no such format
+        raise CommandError(f"cannot write {out}: {error}") from error
+    output.say(f"{out} shows the scores of {', '.join(tags)}.")
+
+
+def _analysis() -> Any:
+    try:
+        from envcore_bsuite import analysis
+    except ModuleNotFoundError as error:
+        raise CommandError(f"{error}.") from error
+    return analysis

@@ -1,0 +1,251 @@
+"""One compiled program that plays several settings of bsuite at once, as lanes under `vmap`.
+
+Lanes have environments of the same shapes and differ in their params and keys. The results of a lane depend on its
+setting and the seed, not on the other lanes.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import functools
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import envcore
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import random, trees
+from envcore.engine import arguments
+from envcore.environment import Environment, Info, next_time
+from envcore.rollout import Transition
+from envcore.typing import Bool, Float, Int, PyTree
+from envcore.wrappers import Wrapper
+from envcore_bsuite import sums
+from envcore_bsuite.sweep import EPISODES, SWEEP
+from jax import lax
+
+from envcore_baselines.bsuite.agents import Agent, MakeAgent
+from envcore_baselines.errors import ConfigError
+
+COLUMNS = ("steps", "episode", "total_return", "episode_len", "episode_return")
+"""The columns of every log; those of the environment's `bsuite_info` follow."""
+
+Row = dict[str, int | float]
+
+_CORE_INFO = ("terminated", "truncated", "discount", "final_obs")
+
+
+class Lanes(NamedTuple):
+    """Settings that one program plays.
+
+    Attributes:
+      env: the environment that they share.
+      ids: the settings, such as "deep_sea/11".
+      params: of each lane; leaves that are equal for all have no axis for the lanes.
+      axes: for `vmap`: 0 or None for each leaf of the params.
+    """
+
+    env: Environment
+    ids: tuple[str, ...]
+    params: PyTree
+    axes: PyTree
+
+
+class Sum(NamedTuple):
+    """A compensated sum of float32, as in `envcore_bsuite.sums`."""
+
+    total: Float
+    excess: Float
+
+    def plus(self, term: jax.Array) -> Sum:
+        """The sum with another term."""
+        return Sum(*sums.add(*self, term))
+
+
+class Progress(NamedTuple):
+    """The progress of the lanes, which are the first axis of every leaf.
+
+    Attributes:
+      key: random key of the remaining steps.
+      env_state, agent_state: of environment and agent.
+      steps, episode: numbers of steps taken and episodes ended so far, int32.
+      gain, episode_gain: sum of all rewards, and of those of the running episode.
+    """
+
+    key: jax.Array
+    env_state: PyTree
+    agent_state: PyTree
+    steps: Int
+    episode: Int
+    gain: Sum
+    episode_gain: Sum
+
+
+class Ended(NamedTuple):
+    """The episode that the last step of each lane ended, if any; meaningless where `done` is False.
+
+    Attributes:
+      done: bool, the step ended an episode.
+      length, gain: of that episode.
+      info: the environment's `bsuite_info`.
+    """
+
+    done: Bool
+    length: Int
+    gain: Sum
+    info: Info
+
+
+def lanes_of(ids: Iterable[str], options: Mapping[str, Mapping[str, object]]) -> list[Lanes]:
+    """Sorts settings into as few programs as the shapes of their environments allow.
+
+    Args:
+      ids: the settings.
+      options: more constructor options of environments, by experiment.
+    """
+    found: dict[tuple[Environment, Hashable, int], list[tuple[str, PyTree]]] = collections.defaultdict(list)
+    for bsuite_id in ids:
+        made, _ = envcore.make(f"bsuite/{bsuite_id}", **options.get(bsuite_id.partition("/")[0], {}))
+        params = arguments.default_params(made)
+        shapes = tuple(np.shape(leaf) for leaf in jax.tree.leaves(params))
+        found[shared(made), shapes, EPISODES[bsuite_id]].append((bsuite_id, params))
+    return [
+        Lanes(env, tuple(each for each, _ in members), *_stack([params for _, params in members]))
+        for (env, *_), members in found.items()
+    ]
+
+
+class Program:
+    """The compiled program of an agent in some lanes.
+
+    Raises:
+      ConfigError: `make_agent` does not return an `Agent`, or (in `advance`) the agent's state changes its types.
+    """
+
+    def __init__(self, lanes: Lanes, make_agent: MakeAgent):
+        self._lanes, self._agent = lanes, make_agent(lanes.env)
+        if not isinstance(self._agent, Agent):
+            raise ConfigError(f"make_agent(env) must return an envcore_baselines.bsuite.Agent, got {self._agent!r}.")
+        self._info_names = _info_names(lanes.env)
+        self._start = jax.jit(jax.vmap(self._start_lane, (0, lanes.axes)))
+        self._advance = jax.jit(self._advance_lanes)
+
+    def start(self, key: jax.Array) -> Progress:
+        """All lanes before their first step; `key` is the run's."""
+        numbers = np.array([SWEEP.index(each) for each in self._lanes.ids], np.int32)
+        return self._start(_lane_keys(key, numbers), self._lanes.params)
+
+    def advance(self, progress: Progress, awaited: np.ndarray, max_steps: int) -> tuple[Progress, Ended]:
+        """Takes steps in all lanes until one of them ends its `awaited` episode, at most `max_steps`.
+
+        Args:
+          progress: of the lanes.
+          awaited: number of an episode for each lane, int32 (lanes,); 0 for none.
+          max_steps: at least 1.
+        """
+        return self._advance(progress, self._lanes.params, np.asarray(awaited, np.int32), np.int32(max_steps))
+
+    def row(self, progress: Progress, ended: Ended, lane: int) -> Row:
+        """The row of the log for the episode that a lane has just ended, of arrays on the host."""
+        progress, ended = jax.tree.map(lambda x: x[lane], (progress, ended))
+        returns = (float(each.total) - float(each.excess) for each in (progress.gain, ended.gain))
+        own = (progress.steps, progress.episode, next(returns), ended.length, next(returns))
+        values = dict(zip(COLUMNS, own, strict=True)) | {name: ended.info[name] for name in self._info_names}
+        return {name: _number(value) for name, value in values.items()}
+
+    def _start_lane(self, key: jax.Array, params: PyTree) -> Progress:
+        key, key_env, key_agent = random.split(key, 3)
+        _, env_state = self._lanes.env.reset(key_env, params)
+        agent_state = trees.narrow(self._agent.init(key_agent))
+        zero, nothing = jnp.int32(0), Sum(jnp.float32(0), jnp.float32(0))
+        return Progress(key, env_state, agent_state, zero, zero, nothing, nothing)
+
+    def _advance_lanes(
+        self, progress: Progress, params: PyTree, awaited: jax.Array, max_steps: jax.Array
+    ) -> tuple[Progress, Ended]:
+        step = jax.vmap(self._step_lane, (0, self._lanes.axes, None))
+
+        def is_going_on(carry: tuple[jax.Array, Progress, Ended]) -> jax.Array:
+            count, progress, ended = carry
+            return (count < max_steps) & ~(ended.done & (progress.episode == awaited)).any()
+
+        def body(carry: tuple[jax.Array, Progress, Ended]) -> tuple[jax.Array, Progress, Ended]:
+            count, progress, _ = carry
+            return count + jnp.int32(1), *step(progress, params, progress.steps[0])
+
+        ended = jax.eval_shape(step, progress, params, max_steps)[1]
+        nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), ended)
+        return lax.while_loop(is_going_on, body, (jnp.int32(0), progress, nothing))[1:]
+
+    def _step_lane(self, progress: Progress, params: PyTree, number: jax.Array) -> tuple[Progress, Ended]:
+        """Takes step `number` of a lane, which is that of all lanes: `vmap` does not batch it."""
+        env, state = self._lanes.env, progress.env_state
+        key, key_act, key_step, key_update = random.split(progress.key, 4)
+        obs = env.observe(state, params)
+        action, agent_state = self._agent.act(progress.agent_state, obs, key_act)
+        _, env_state, reward, done, info = env.step(key_step, state, action, params)
+        bsuite_info = {name: info.pop(name) for name in list(info) if name not in _CORE_INFO}
+        final_obs = info.pop("final_obs")
+        transition = Transition(state, obs, action, reward, final_obs, done, {**info, "step": number})
+        agent_state = trees.conform(
+            self._agent.update(agent_state, transition, key_update),
+            progress.agent_state,
+            "the agent's state after act and update",
+            ConfigError,
+        )
+        gain = progress.episode_gain.plus(reward)
+        return Progress(
+            key=key,
+            env_state=env_state,
+            agent_state=agent_state,
+            steps=progress.steps + jnp.int32(1),
+            episode=progress.episode + done.astype(jnp.int32),
+            gain=progress.gain.plus(reward),
+            episode_gain=jax.tree.map(lambda x: jnp.where(done, jnp.float32(0), x), gain),
+        ), Ended(done, next_time(state.time), gain, bsuite_info)
+
+
+def shared(env: Environment) -> Environment:
+    """The environment with the default values of all options that only set `default_params`.
+
+    Settings for which it is the same can be lanes of one program.
+    """
+    settings = getattr(env, "settings", ())
+    same: dict[str, object] = {field.name: field.default for field in dataclasses.fields(env) if field.name in settings}
+    if isinstance(env, Wrapper):
+        same["env"] = shared(env.env)
+    return dataclasses.replace(env, **same)
+
+
+def _stack(params: Sequence[PyTree]) -> tuple[PyTree, PyTree]:
+    """Stacks pytrees of arrays; also returns the new axis of each leaf, None for leaves that are all equal."""
+    structure = jax.tree.structure(params[0])
+    stacked, axes = [], []
+    for leaves in zip(*(jax.tree.leaves(each) for each in params), strict=True):
+        is_same = all(leaf is leaves[0] or np.array_equal(leaf, leaves[0]) for leaf in leaves)
+        stacked.append(leaves[0] if is_same else np.stack(leaves))
+        axes.append(None if is_same else 0)
+    return jax.tree.unflatten(structure, stacked), jax.tree.unflatten(structure, axes)
+
+
+@jax.jit
+@functools.partial(jax.vmap, in_axes=(None, 0))
+def _lane_keys(key: jax.Array, number: jax.Array) -> jax.Array:
+    return jax.random.fold_in(jax.random.fold_in(key, number), 0)
+
+
+def _info_names(env: Environment) -> tuple[str, ...]:
+    """The names of `bsuite_info` in its order, which `jit` does not keep."""
+    inner: Any = env.unwrapped
+    names: list[str] = []
+    jax.eval_shape(lambda state: names.extend(inner.bsuite_info(state)), arguments.state_struct(inner))
+    return tuple(names)
+
+
+def _number(value: Any) -> int | float:
+    """An int, or the float with the fewest digits that is the same in float32: 0.1, not 0.10000000149."""
+    if not isinstance(value, float) and value.dtype.kind == "i":
+        return int(value)
+    return float(value) if float(value).is_integer() else float(str(np.float32(value)))

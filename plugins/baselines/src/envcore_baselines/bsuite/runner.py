@@ -1,0 +1,177 @@
+"""Runs an agent on bsuite's settings, one compiled program after the other, and writes bsuite's logs.
+
+Original of the logs: bsuite 0.3.6 `logging/csv_logging.py` and `utils/wrappers.py`: a CSV file per setting with a row
+after episodes 1, 2, 3, ..., 10, 12, 14, 17, 20, 25, 30, ... Names and format are bsuite's, so the official analysis
+reads them.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import functools
+import io
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from envcore.errors import InvalidArgumentError
+from envcore.files import replace
+from envcore.random import key_of
+from envcore_bsuite.sweep import EPISODES, EXPERIMENTS, SWEEP, log_path
+from envcore_runs import checkpoint, run_folder
+from envcore_runs.description import described, name_of
+
+from envcore_baselines.bsuite.agents import MakeAgent
+from envcore_baselines.bsuite.program import Lanes, Program, Progress, Row, lanes_of
+
+_CHECKPOINT = "checkpoint.safetensors"
+_SECONDS = 60.0  # between checkpoints
+_CHUNK_SECONDS = 0.5  # of a call of the program, which no signal interrupts
+_TENTHS = (10, 12, 14, 17, 20, 25, 30, 40, 50, 60, 70, 80, 90)
+# bsuite starts these sums of floats at the integer 0, so it writes an integer until one is above 0.
+_INTEGER_ZEROS = {"deep_sea": "denoised_return", "memory": "total_regret", "umbrella": "total_regret"}
+
+
+def run(
+    make_agent: MakeAgent,
+    results_dir: str | Path,
+    ids: Iterable[str] = SWEEP,
+    *,
+    seed: int = 0,
+    options: Mapping[str, Mapping[str, object]] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Runs an agent on settings of bsuite, each for its number of episodes, and writes a log of each.
+
+    Settings of the same shapes run side by side in one program until all of them have finished; then comes the next
+    program. A checkpoint is saved every minute. The same call continues an interrupted run: it finishes the interrupted
+    program and skips settings that have finished.
+
+    Args:
+      make_agent: `make_agent(env) -> Agent`, such as `random_agent`.
+      results_dir: the folder for the logs, created if it does not exist. It holds one agent with one seed; you can add
+        settings to it later.
+      ids: settings, such as "deep_sea/11", and whole experiments, such as "deep_sea"; by default all 468 settings.
+      seed: the seed of all randomness. The results of a setting depend on it, not on the other settings.
+      options: more options of environments, by experiment, for example `{"mnist": {"signed_pixels": True}}`.
+      progress: called with the numbers of episodes played so far and in total.
+
+    Raises:
+      InvalidArgumentError: an id or an experiment is unknown, or the seed or an option is invalid.
+      ConfigError: `make_agent` does not return an `Agent`, or the agent's state changes its types.
+      FileError: the folder holds another run, another process is writing to it, its checkpoint is damaged or does not
+        fit the agent, or a file cannot be written. What it held before stays.
+    """
+    wanted, key, options = _checked_ids(ids), key_of(seed), dict(options or {})
+    if unknown := options.keys() - EXPERIMENTS.keys():
+        raise InvalidArgumentError(f"options are given by experiment, and bsuite has no {unknown.pop()!r}.")
+    folder = Path(results_dir)
+    about = {"agent": name_of(make_agent), "seed": int(seed), "options": described(options)}
+
+    def show(before: int, more: int) -> None:
+        if progress:
+            progress(before + more, total)
+
+    with run_folder.claimed(folder, about):
+        saved, tensors = None, {}
+        if (folder / _CHECKPOINT).exists():
+            tensors, saved = checkpoint.load(folder / _CHECKPOINT, _Saved)
+        first = list(saved.ids) if saved else []
+        finished = {each for each in wanted if each not in first and _is_finished(folder, each)}
+        rest = [each for each in wanted if each not in first and each not in finished]
+        total = sum(EPISODES[each] for each in {*first, *wanted})
+        played = sum(EPISODES[each] for each in finished)
+        for lanes in [*lanes_of(first, options), *lanes_of(rest, options)]:
+            program = Program(lanes, make_agent)
+            state, rows = program.start(key), [[] for _ in lanes.ids]
+            if saved:
+                state, rows, saved = checkpoint.restore(folder / _CHECKPOINT, tensors, state), saved.rows, None
+            _play(folder, lanes, program, state, rows, functools.partial(show, played))
+            played += sum(EPISODES[each] for each in lanes.ids)
+            (folder / _CHECKPOINT).unlink()
+
+
+@dataclasses.dataclass(frozen=True)
+class _Saved:
+    """The facts in a checkpoint: the lanes of its program, and the rows of their logs."""
+
+    ids: list[str]
+    rows: list[list[dict[str, Any]]]
+
+
+def _play(
+    folder: Path, lanes: Lanes, program: Program, progress: Progress, rows: list[list[Row]], show: Callable[[int], None]
+) -> None:
+    """Plays lanes to their ends, and saves them now and then, when a signal interrupts, and at the end."""
+    num_episodes = EPISODES[lanes.ids[0]]
+    schedule = (*logged_episodes(num_episodes), 0)
+    chunk, steps, saved = 16, int(progress.steps[0]), time.monotonic()
+    try:
+        while any(awaited := [schedule[len(each)] for each in rows]):
+            start = time.perf_counter()
+            after, ended = program.advance(progress, np.array(awaited), chunk)
+            host, ended = jax.device_get((after._replace(key=None, env_state=None, agent_state=None), ended))
+            has_row = ended.done & (host.episode == awaited)
+            grown = [
+                [*each, program.row(host, ended, lane)] if has_row[lane] else each for lane, each in enumerate(rows)
+            ]
+            progress, rows = after, grown  # in one statement: they fit together whenever Ctrl-C comes
+            show(int(np.minimum(host.episode, num_episodes).sum()))
+            taken, steps = int(host.steps[0]) - steps, int(host.steps[0])
+            chunk = max(int(taken * _CHUNK_SECONDS / (time.perf_counter() - start)), 1)
+            if time.monotonic() - saved > _SECONDS:
+                _save(folder, lanes, progress, rows)
+                saved = time.monotonic()
+    except KeyboardInterrupt:
+        _save(folder, lanes, progress, rows)
+        raise
+    _save(folder, lanes, progress, rows)
+
+
+def _save(folder: Path, lanes: Lanes, progress: Progress, rows: list[list[Row]]) -> None:
+    """Writes the checkpoint, then the logs: a log is complete only where the checkpoint has all of its program's."""
+    checkpoint.save(folder / _CHECKPOINT, progress, dataclasses.asdict(_Saved(list(lanes.ids), rows)))
+    for bsuite_id, each in zip(lanes.ids, rows, strict=True):
+        if each:
+            write_log(folder, bsuite_id, each)
+
+
+def logged_episodes(num_episodes: int) -> list[int]:
+    """The episodes after which a row is written, up to and including `num_episodes`."""
+    numbers = [tenths * 10**power for power in range(len(str(num_episodes))) for tenths in _TENTHS]
+    return [number // 10 for number in numbers if number % 10 == 0 and number <= 10 * num_episodes]
+
+
+def write_log(folder: Path, bsuite_id: str, rows: list[Row]) -> None:
+    """Writes all rows of a setting so far. If the process is killed, the old file or the new one remains."""
+    zero = next((name for start, name in _INTEGER_ZEROS.items() if bsuite_id.startswith(start)), "")
+    if zero and all(row[zero] == 0 for row in rows):
+        rows = [{**row, zero: 0} for row in rows]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)  # floats by `repr`, as pandas writes them
+    replace(log_path(folder, bsuite_id), text.getvalue().encode())
+
+
+def _is_finished(folder: Path, bsuite_id: str) -> bool:
+    path = log_path(folder, bsuite_id)
+    return path.exists() and path.read_text().count("\n") > len(logged_episodes(EPISODES[bsuite_id]))
+
+
+def _checked_ids(names: Iterable[str]) -> list[str]:
+    """The settings that are named, one by one or by experiment."""
+    found: list[str] = []
+    for name in [names] if isinstance(names, str) else names:
+        plain = str(name).removeprefix("bsuite/")
+        if plain not in EXPERIMENTS and plain not in EPISODES:
+            raise InvalidArgumentError(
+                f"bsuite has no experiment and no setting {name!r}: ids are like 'deep_sea' or 'deep_sea/11', and "
+                "envcore_bsuite.sweep lists them (EXPERIMENTS, SWEEP, TAGS)."
+            )
+        found += EXPERIMENTS[plain].ids if plain in EXPERIMENTS else [plain]
+    return list(dict.fromkeys(found))
