@@ -50,9 +50,6 @@ class CartPoleState(PoleState):
     best_episode: Int
 
 
-PoleT = TypeVar("PoleT", bound=PoleState)
-
-
 @struct.dataclass
 class CartPoleParams(EnvParams):
     """Params of `CartPole`.
@@ -82,8 +79,71 @@ class CartPoleParams(EnvParams):
     init_range: FloatParam = 0.05
 
 
+POLE_FIELDS = dict.fromkeys(("x", "x_dot", "theta", "theta_dot"), spaces.Box(-np.inf, np.inf, ()))
+"""The spaces of the fields that the states of both tasks share."""
+
+PoleT = TypeVar("PoleT", bound=PoleState)
+ParamsT = TypeVar("ParamsT", bound=CartPoleParams)
+
+
+class CartAndPole(BsuiteEnvironment[PoleT, ParamsT]):
+    """What `CartPole` and `CartPoleSwingup` share."""
+
+    action_names: ClassVar[tuple[str, ...]] = ("left", "stay", "right")
+    render_fps: ClassVar[float] = 50
+
+    def check_params(self, params: ParamsT) -> None:
+        require.positive(params, "length", "x_threshold", "max_time", "timescale")
+        require.nonnegative(params, "mass_cart", "mass_pole", "force_mag", "init_range")
+        heavy = "above 0 where mass_pole is 0"
+        require.that(params, ("mass_cart", "mass_pole"), lambda cart, pole: cart + pole > 0, heavy)
+        require.between(params, -1, 1, "height_threshold")
+        require.moderate(params, "gravity", "mass_cart", "mass_pole", "force_mag", "timescale", "x_threshold")
+        require.between(params, 1e-6, 1_000_000, "length")  # a shorter pole turns so fast that its speed leaves float32
+        require.between(params, 0, 100, "init_range")
+
+    def action_space(self, params: ParamsT) -> spaces.Discrete:
+        return spaces.Discrete(3)
+
+    def draw_start(self, key: jax.Array, params: ParamsT) -> jax.Array:
+        """The offsets of x, x_dot, theta and theta_dot from rest: float32 (4,)."""
+        return random.uniform(key, (4,), -params.init_range, params.init_range)
+
+    def swing(self, state: PoleT, action: jax.Array, params: ParamsT) -> PoleT:
+        """Moves cart and pole by one step of `timescale`."""
+        sine, cosine = trig.sin(state.theta), trig.cos(state.theta)
+        total_mass, pole_moment = params.mass_cart + params.mass_pole, params.mass_pole * params.length
+        force = (action - 1).astype(jnp.float32) * params.force_mag
+        push = (force + pole_moment * state.theta_dot**2 * sine) / total_mass
+        inertia = params.length * (4.0 / 3.0 - params.mass_pole * cosine**2 / total_mass)
+        theta_acc = (params.gravity * sine - cosine * push) / inertia
+        x_acc = push - pole_moment * theta_acc * cosine / total_mass
+        theta = state.theta + params.timescale * state.theta_dot
+        return state.replace(
+            x=state.x + params.timescale * state.x_dot,
+            x_dot=state.x_dot + params.timescale * x_acc,
+            theta=theta - _TURN * jnp.floor(theta / _TURN),
+            theta_dot=state.theta_dot + params.timescale * theta_acc,
+        )
+
+    def is_late(self, state: PoleT, params: ParamsT) -> jax.Array:
+        """Whether the current step exceeds `max_time`."""
+        return next_time(state.time).astype(jnp.float32) * params.timescale > params.max_time
+
+    def shown(self, state: PoleT, params: ParamsT) -> list[jax.Array]:
+        """The numbers that the observations of both tasks share."""
+        return [
+            state.x / params.x_threshold,
+            state.x_dot / params.x_threshold,
+            trig.sin(state.theta),
+            trig.cos(state.theta),
+            state.theta_dot,
+            state.time.astype(jnp.float32) * params.timescale / params.max_time,
+        ]
+
+
 @dataclasses.dataclass(frozen=True)
-class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
+class CartPole(CartAndPole[CartPoleState, CartPoleParams]):
     """CartPole-bsuite: keep a pole upright on a cart; bsuite's own task, not Gymnasium's CartPole-v1.
 
     Original: bsuite 0.3.6 `environments/cartpole.py`, Osband et al. (2020), "Behaviour suite for reinforcement
@@ -114,48 +174,28 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
     """
 
     lifetime: ClassVar[tuple[str, ...]] = ("raw_return", "best_episode")
-    action_names: ClassVar[tuple[str, ...]] = ("left", "stay", "right")
-    render_fps: ClassVar[float] = 50
 
     @property
     def default_params(self) -> CartPoleParams:
         return CartPoleParams()
-
-    def check_params(self, params: CartPoleParams) -> None:
-        check_cart_and_pole(params)
-
-    def action_space(self, params: CartPoleParams) -> spaces.Discrete:
-        return spaces.Discrete(3)
 
     def observation_space(self, params: CartPoleParams) -> spaces.Box:
         high = np.array([[np.inf, np.inf, 1.0, 1.0, np.inf, np.inf]])
         return spaces.Box(-high, high)
 
     def state_space(self, params: CartPoleParams) -> spaces.Dict:
-        returns = dict.fromkeys(("episode_return", "raw_return", "best_episode"), spaces.NATURAL_NUMBERS)
-        return spaces.Dict({**cart_and_pole_fields(), **returns, "time": spaces.NATURAL_NUMBERS})
-
-    def draw_start(self, key: jax.Array, params: CartPoleParams) -> jax.Array:
-        """The offsets of x, x_dot, theta and theta_dot from rest: float32 (4,)."""
-        return random.uniform(key, (4,), -params.init_range, params.init_range)
+        counts = ("episode_return", "raw_return", "best_episode", "time")
+        return spaces.Dict({**POLE_FIELDS, **dict.fromkeys(counts, spaces.NATURAL_NUMBERS)})
 
     def init_state(self, draws: jax.Array, params: CartPoleParams) -> CartPoleState:
-        return CartPoleState(
-            x=draws[0],
-            x_dot=draws[1],
-            theta=draws[2],
-            theta_dot=draws[3],
-            episode_return=jnp.int32(0),
-            raw_return=jnp.int32(0),
-            best_episode=jnp.int32(0),
-        )
+        return CartPoleState(draws[0], draws[1], draws[2], draws[3], jnp.int32(0), jnp.int32(0), jnp.int32(0))
 
     def transition(
         self, state: CartPoleState, action: jax.Array, draws: jax.Array, params: CartPoleParams
     ) -> tuple[CartPoleState, jax.Array, jax.Array, dict[str, jax.Array]]:
-        state = swing(state, action, params)
+        state = self.swing(state, action, params)
         is_up = (trig.cos(state.theta) > params.height_threshold) & (jnp.abs(state.x) < params.x_threshold)
-        terminated = ~is_up | is_late(state, params)
+        terminated = ~is_up | self.is_late(state, params)
         episode_return = state.episode_return + is_up.astype(jnp.int32)
         state = state.replace(
             episode_return=episode_return,
@@ -165,7 +205,7 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
         return state, is_up.astype(jnp.float32), terminated, self.counters(state, params)
 
     def observe(self, state: CartPoleState, params: CartPoleParams) -> jax.Array:
-        return jnp.stack(cart_and_pole(state, params))[None]
+        return jnp.stack(self.shown(state, params))[None]
 
     def counters(self, state: CartPoleState, params: CartPoleParams) -> dict[str, jax.Array]:
         return {
@@ -177,57 +217,3 @@ class CartPole(BsuiteEnvironment[CartPoleState, CartPoleParams]):
         from envcore_bsuite.render.control import paint_cartpole
 
         return paint_cartpole(height, state.x, state.theta, params.length, params.x_threshold, params.height_threshold)
-
-
-# Shared with CartPoleSwingup, whose states and params have the same names.
-
-
-def check_cart_and_pole(params: CartPoleParams) -> None:
-    """Raises `InvalidParamsError` for an invalid mass, length or limit."""
-    require.positive(params, "length", "x_threshold", "max_time", "timescale")
-    require.nonnegative(params, "mass_cart", "mass_pole", "force_mag", "init_range")
-    require.that(params, ("mass_cart", "mass_pole"), lambda cart, pole: cart + pole > 0, "above 0 where mass_pole is 0")
-    require.between(params, -1, 1, "height_threshold")
-    require.moderate(params, "gravity", "mass_cart", "mass_pole", "force_mag", "timescale", "x_threshold")
-    require.between(params, 1e-6, 1_000_000, "length")  # a shorter pole turns so fast that its speed leaves float32
-    require.between(params, 0, 100, "init_range")
-
-
-def cart_and_pole_fields() -> dict[str, spaces.Space]:
-    """The spaces of the fields that the states of both tasks share."""
-    return dict.fromkeys(("x", "x_dot", "theta", "theta_dot"), spaces.Box(-np.inf, np.inf, ()))
-
-
-def swing(state: PoleT, action: jax.Array, params: CartPoleParams) -> PoleT:
-    """Moves cart and pole by one step of `timescale`."""
-    sine, cosine = trig.sin(state.theta), trig.cos(state.theta)
-    total_mass, pole_moment = params.mass_cart + params.mass_pole, params.mass_pole * params.length
-    force = (action - 1).astype(jnp.float32) * params.force_mag
-    push = (force + pole_moment * state.theta_dot**2 * sine) / total_mass
-    inertia = params.length * (4.0 / 3.0 - params.mass_pole * cosine**2 / total_mass)
-    theta_acc = (params.gravity * sine - cosine * push) / inertia
-    x_acc = push - pole_moment * theta_acc * cosine / total_mass
-    theta = state.theta + params.timescale * state.theta_dot
-    return state.replace(
-        x=state.x + params.timescale * state.x_dot,
-        x_dot=state.x_dot + params.timescale * x_acc,
-        theta=theta - _TURN * jnp.floor(theta / _TURN),
-        theta_dot=state.theta_dot + params.timescale * theta_acc,
-    )
-
-
-def is_late(state: PoleState, params: CartPoleParams) -> jax.Array:
-    """Whether the current step exceeds `max_time`."""
-    return next_time(state.time).astype(jnp.float32) * params.timescale > params.max_time
-
-
-def cart_and_pole(state: PoleState, params: CartPoleParams) -> list[jax.Array]:
-    """The numbers that the observations of both tasks share."""
-    return [
-        state.x / params.x_threshold,
-        state.x_dot / params.x_threshold,
-        trig.sin(state.theta),
-        trig.cos(state.theta),
-        state.theta_dot,
-        state.time.astype(jnp.float32) * params.timescale / params.max_time,
-    ]

@@ -8,21 +8,12 @@ from typing import ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, require, spaces, trig
+from envcore import require, spaces, trig
 from envcore.environment import limit
 from envcore.typing import Float, FloatParam, Int
 from flax import struct
 
-from envcore_bsuite.base import BsuiteEnvironment
-from envcore_bsuite.cartpole import (
-    CartPoleParams,
-    PoleState,
-    cart_and_pole,
-    cart_and_pole_fields,
-    check_cart_and_pole,
-    is_late,
-    swing,
-)
+from envcore_bsuite.cartpole import POLE_FIELDS, CartAndPole, CartPoleParams, PoleState
 
 
 @struct.dataclass
@@ -62,7 +53,7 @@ class CartPoleSwingupParams(CartPoleParams):
 
 
 @dataclasses.dataclass(frozen=True)
-class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupParams]):
+class CartPoleSwingup(CartAndPole[CartPoleSwingupState, CartPoleSwingupParams]):
     """CartPoleSwingup-bsuite: swing a hanging pole up and hold it, at a cost for every push.
 
     Original: bsuite 0.3.6 `experiments/cartpole_swingup/cartpole_swingup.py`, Osband et al. (2020), "Behaviour suite
@@ -104,8 +95,6 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
 
     lifetime: ClassVar[tuple[str, ...]] = ("total_upright", "total_moves", "best_episode")
     settings: ClassVar[tuple[str, ...]] = ("height_threshold", "x_reward_threshold")
-    action_names: ClassVar[tuple[str, ...]] = ("left", "stay", "right")
-    render_fps: ClassVar[float] = 50
 
     height_threshold: float = 0.5
     x_reward_threshold: float = 1.0
@@ -117,12 +106,9 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
         )
 
     def check_params(self, params: CartPoleSwingupParams) -> None:
-        check_cart_and_pole(params)
+        super().check_params(params)
         require.nonnegative(params, "theta_dot_threshold", "x_reward_threshold")
         require.moderate(params, "move_cost")
-
-    def action_space(self, params: CartPoleSwingupParams) -> spaces.Discrete:
-        return spaces.Discrete(3)
 
     def observation_space(self, params: CartPoleSwingupParams) -> spaces.Box:
         high = np.array([[np.inf, np.inf, 1.0, 1.0, np.inf, np.inf, 1.0, 1.0]])
@@ -131,33 +117,20 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
     def state_space(self, params: CartPoleSwingupParams) -> spaces.Dict:
         counts = ("episode_upright", "episode_moves", "total_upright", "total_moves", "time")
         best = {"best_episode": spaces.Box(0.0, np.inf)}
-        return spaces.Dict({**cart_and_pole_fields(), **dict.fromkeys(counts, spaces.NATURAL_NUMBERS), **best})
-
-    def draw_start(self, key: jax.Array, params: CartPoleSwingupParams) -> jax.Array:
-        """As in `CartPole`."""
-        return random.uniform(key, (4,), -params.init_range, params.init_range)
+        return spaces.Dict({**POLE_FIELDS, **dict.fromkeys(counts, spaces.NATURAL_NUMBERS), **best})
 
     def init_state(self, draws: jax.Array, params: CartPoleSwingupParams) -> CartPoleSwingupState:
-        return CartPoleSwingupState(
-            x=draws[0],
-            x_dot=draws[1],
-            theta=np.float32(np.pi) + draws[2],
-            theta_dot=draws[3],
-            episode_upright=jnp.int32(0),
-            episode_moves=jnp.int32(0),
-            total_upright=jnp.int32(0),
-            total_moves=jnp.int32(0),
-            best_episode=jnp.float32(0),
-        )
+        pole = draws[0], draws[1], np.float32(np.pi) + draws[2], draws[3]
+        return CartPoleSwingupState(*pole, *[jnp.int32(0)] * 4, best_episode=jnp.float32(0))
 
     def transition(
         self, state: CartPoleSwingupState, action: jax.Array, draws: jax.Array, params: CartPoleSwingupParams
     ) -> tuple[CartPoleSwingupState, jax.Array, jax.Array, dict[str, jax.Array]]:
-        state = swing(state, action, params)
+        state = self.swing(state, action, params)
         is_near, is_slow = _flags(state, params)
         is_upright = ((trig.cos(state.theta) > params.height_threshold) & is_near & is_slow).astype(jnp.int32)
         moves = (action != 1).astype(jnp.int32)
-        terminated = (jnp.abs(state.x) > params.x_threshold) | is_late(state, params)
+        terminated = (jnp.abs(state.x) > params.x_threshold) | self.is_late(state, params)
         episode_upright, episode_moves = state.episode_upright + is_upright, state.episode_moves + moves
         episode_return = _return(episode_upright, episode_moves, params)
         state = state.replace(
@@ -171,7 +144,7 @@ class CartPoleSwingup(BsuiteEnvironment[CartPoleSwingupState, CartPoleSwingupPar
 
     def observe(self, state: CartPoleSwingupState, params: CartPoleSwingupParams) -> jax.Array:
         flags = [jnp.where(flag, 1.0, -1.0) for flag in _flags(state, params)]
-        return jnp.stack([*cart_and_pole(state, params), *flags])[None]
+        return jnp.stack([*self.shown(state, params), *flags])[None]
 
     def counters(self, state: CartPoleSwingupState, params: CartPoleSwingupParams) -> dict[str, jax.Array]:
         return {

@@ -133,23 +133,13 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
         return spaces.Box(0.0, 1.0, (self.size, self.size))
 
     def state_space(self, params: DeepSeaParams) -> spaces.Dict:
-        return spaces.Dict(
-            {
-                "column": spaces.Discrete(self.size),
-                "bad_episode": spaces.Box(False, True, (), np.bool_),
-                "total_bad_episodes": spaces.NATURAL_NUMBERS,
-                "denoised_return": spaces.NATURAL_NUMBERS,
-                "time": spaces.NATURAL_NUMBERS,
-            }
-        )
+        place = {"column": spaces.Discrete(self.size), "bad_episode": spaces.Box(False, True, (), np.bool_)}
+        counts = dict.fromkeys(("total_bad_episodes", "denoised_return", "time"), spaces.NATURAL_NUMBERS)
+        return spaces.Dict({**place, **counts})
 
     def init_state(self, draws: jax.Array, params: DeepSeaParams) -> DeepSeaState:
-        return DeepSeaState(
-            column=jnp.int32(0),
-            bad_episode=jnp.bool_(False),
-            total_bad_episodes=jnp.int32(0),
-            denoised_return=jnp.int32(0),
-        )
+        zero = jnp.int32(0)
+        return DeepSeaState(zero, bad_episode=jnp.bool_(False), total_bad_episodes=zero, denoised_return=zero)
 
     def draw(self, key: jax.Array, params: DeepSeaParams) -> DeepSeaDraws | None:
         if self.deterministic:

@@ -120,15 +120,9 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
         return spaces.Box(np.array([low]), np.array([high]))
 
     def state_space(self, params: MemoryChainParams) -> spaces.Dict:
-        return spaces.Dict(
-            {
-                "context": spaces.Box(0, 1, (self.num_bits,), np.int32),
-                "query": spaces.Discrete(self.num_bits),
-                "total_perfect": spaces.NATURAL_NUMBERS,
-                "total_regret": spaces.NATURAL_NUMBERS,
-                "time": spaces.NATURAL_NUMBERS,
-            }
-        )
+        task = {"context": spaces.Box(0, 1, (self.num_bits,), np.int32), "query": spaces.Discrete(self.num_bits)}
+        counts = dict.fromkeys(("total_perfect", "total_regret", "time"), spaces.NATURAL_NUMBERS)
+        return spaces.Dict({**task, **counts})
 
     def draw_start(self, key: jax.Array, params: MemoryChainParams) -> MemoryChainStart:
         asks = self.num_bits > 1
@@ -137,8 +131,7 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
         return MemoryChainStart(context, random.integers(words[-1], self.num_bits) if asks else jnp.int32(0))
 
     def init_state(self, draws: MemoryChainStart, params: MemoryChainParams) -> MemoryChainState:
-        counters = {"total_perfect": jnp.int32(0), "total_regret": jnp.int32(0)}
-        return MemoryChainState(context=draws.context, query=draws.query, **counters)
+        return MemoryChainState(*draws, total_perfect=jnp.int32(0), total_regret=jnp.int32(0))
 
     def transition(
         self, state: MemoryChainState, action: jax.Array, draws: jax.Array, params: MemoryChainParams

@@ -119,14 +119,8 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
         return spaces.Box(pixels.min / 255, pixels.max / 255, (SIDE, SIDE))
 
     def state_space(self, params: MNISTBanditParams) -> spaces.Dict:
-        return spaces.Dict(
-            {
-                "index": spaces.Discrete(self._count),
-                "correct_label": spaces.Discrete(CLASSES),
-                "total_regret": spaces.NATURAL_NUMBERS,
-                "time": spaces.NATURAL_NUMBERS,
-            }
-        )
+        image = {"index": spaces.Discrete(self._count), "correct_label": spaces.Discrete(CLASSES)}
+        return spaces.Dict({**image, **dict.fromkeys(("total_regret", "time"), spaces.NATURAL_NUMBERS)})
 
     def draw_start(self, key: jax.Array, params: MNISTBanditParams) -> Int:
         """The index of the image."""

@@ -135,15 +135,10 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
         return spaces.Box(0.0, 1.0, (1, 3 + self.n_distractor))
 
     def state_space(self, params: UmbrellaChainParams) -> spaces.Dict:
-        return spaces.Dict(
-            {
-                "need_umbrella": spaces.Discrete(2),
-                "has_umbrella": spaces.Discrete(2),
-                "distractors": spaces.Tree(jax.ShapeDtypeStruct((num_words(self.n_distractor),), np.uint32)),
-                "total_regret": spaces.NATURAL_NUMBERS,
-                "time": spaces.NATURAL_NUMBERS,
-            }
-        )
+        umbrellas = dict.fromkeys(("need_umbrella", "has_umbrella"), spaces.Discrete(2))
+        words = spaces.Tree(jax.ShapeDtypeStruct((num_words(self.n_distractor),), np.uint32))
+        counts = dict.fromkeys(("total_regret", "time"), spaces.NATURAL_NUMBERS)
+        return spaces.Dict({**umbrellas, "distractors": words, **counts})
 
     def draw_start(self, key: jax.Array, params: UmbrellaChainParams) -> UmbrellaChainStart:
         words = self._words(key)
