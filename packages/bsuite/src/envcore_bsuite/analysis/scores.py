@@ -14,12 +14,11 @@ of the runs, and may be infinite or outside of 0 to 1. The column `tags` holds t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 
-from envcore_bsuite.analysis.results import check_columns, check_rows, family
 from envcore_bsuite.errors import ResultsError
 from envcore_bsuite.sweep import EXPERIMENTS, TAGS
 
@@ -40,10 +39,10 @@ def score(results: pd.DataFrame) -> pd.DataFrame:
       str), and `finished` (bool), whether all its runs in the results have played their episodes.
 
     Raises:
-      ResultsError: there are no rows, an experiment is unknown, or a column that its score needs is missing or has no
-        numbers.
+      ResultsError: there are no rows, an experiment is unknown, or a column that its score needs is missing or has a row
+        without a number.
     """
-    check_columns(results, ("bsuite_env", "bsuite_id"), "results")
+    _check_columns(results, ("bsuite_env", "bsuite_id"), "results")
     unknown = sorted(set(map(str, results["bsuite_env"])) - set(EXPERIMENTS))
     if unknown or results.empty:
         wrong = f"unknown experiments: {', '.join(unknown)}" if unknown else "no rows"
@@ -64,28 +63,41 @@ def score_by_tag(scores: pd.DataFrame) -> pd.Series:
     Raises:
       ResultsError: one of these columns is missing.
     """
-    check_columns(scores, ("bsuite_env", "score"), "scores")
+    _check_columns(scores, ("bsuite_env", "score"), "scores")
     names = {tag: [name for name, each in EXPERIMENTS.items() if tag in each.tags] for tag in sorted(TAGS)}
     means = {tag: scores.loc[scores["bsuite_env"].isin(names[tag]), "score"].mean() for tag in names}
     return pd.Series(means, name="score").rename_axis("tag")
 
 
+def _check_columns(frame: pd.DataFrame, columns: Iterable[str], where: str) -> None:
+    """Raises `ResultsError` if one of the columns is missing; `where` says in what."""
+    if missing := [column for column in columns if column not in frame]:
+        there = ", ".join(map(str, frame))
+        raise ResultsError(f"{where}: no column {', '.join(missing)}; there are {there[:300]}")
+
+
 def _score_one(name: str, rows: pd.DataFrame) -> dict[str, object]:
-    experiment = EXPERIMENTS[name]
-    check_rows(rows, name, f"results of {name}")
-    check_columns(rows, set(experiment.settings[0]) - {"seed"}, f"results of {name}")
-    rule, type_ = _RULES[family(name)], experiment.tags[0]
-    if name == family(name):
+    experiment, family = EXPERIMENTS[name], name.removesuffix("_noise").removesuffix("_scale")
+    columns, rule = _RULES[family]
+    settings = set(experiment.settings[0]) - {"seed"}
+    _check_columns(rows, ("episode", *columns, *settings), f"results of {name}")
+    for column in ("episode", *columns):
+        is_number = np.isfinite(pd.to_numeric(rows[column], errors="coerce"))
+        if not is_number.all():
+            wrong = rows.loc[~is_number, "bsuite_id"].iloc[0]
+            raise ResultsError(f"the log of {wrong} has a row without a number in column {column}")
+    if name == family:
         value = rule(rows, experiment.episodes)
     else:
-        values = _by(rows, {"noise": "noise_scale", "scale": "reward_scale"}[type_], rule, experiment.episodes)
+        (scale,) = settings - {"mapping_seed"}  # of the noise or the reward
+        values = _by(rows, scale, rule, experiment.episodes)
         mean, spread = values.mean(skipna=False), values.std(ddof=0, skipna=False)
         value = (_clip(mean) + _clip(mean - spread)) / 2
     finished = rows.groupby("bsuite_id")["episode"].max().min() >= experiment.episodes
     return {
         "bsuite_env": name,
         "score": float(value),
-        "type": type_,
+        "type": experiment.tags[0],
         "tags": experiment.tags,
         "finished": bool(finished),
     }
@@ -166,6 +178,10 @@ def _mnist(rows: pd.DataFrame, episodes: int) -> float:
     return (_below(rows, rows["total_regret"], 1.8, episodes) + accuracy) / 2
 
 
+def _mountain_car(rows: pd.DataFrame, episodes: int) -> float:
+    return _below(rows, -100 * rows["episode"] - rows["raw_return"], 1000, episodes)
+
+
 def _umbrella(setting: str) -> _Rule:
     """The fraction of the settings in which an episode's regret is less than 1/2."""
 
@@ -175,18 +191,20 @@ def _umbrella(setting: str) -> _Rule:
     return lambda rows, episodes: (_by(rows, setting, regret, episodes) < 0.5).mean()
 
 
-_RULES: Mapping[str, _Rule] = {
-    "bandit": lambda rows, episodes: _below(rows, rows["total_regret"], 0.5, episodes),
-    "cartpole": _balance("raw_return", baseline=1000, good=500),
-    "cartpole_swingup": _swingup,
-    "catch": lambda rows, episodes: _below(rows, rows["total_regret"], 1.6, episodes),
-    "deep_sea": _deep_sea(first=0, threshold=0.9),
-    "deep_sea_stochastic": _deep_sea(first=100, threshold=0.8),
-    "discounting_chain": _discounting_chain,
-    "memory_len": _memory("memory_length"),
-    "memory_size": _memory("num_bits"),
-    "mnist": _mnist,
-    "mountain_car": lambda rows, episodes: _below(rows, -100 * rows["episode"] - rows["raw_return"], 1000, episodes),
-    "umbrella_distract": _umbrella("n_distractor"),
-    "umbrella_length": _umbrella("chain_length"),
+_REGRET = ("total_regret",)
+_RULES: Mapping[str, tuple[tuple[str, ...], _Rule]] = {
+    "bandit": (_REGRET, lambda rows, episodes: _below(rows, rows["total_regret"], 0.5, episodes)),
+    "cartpole": (("raw_return", "best_episode"), _balance("raw_return", baseline=1000, good=500)),
+    "cartpole_swingup": (("total_return", "best_episode"), _swingup),
+    "catch": (_REGRET, lambda rows, episodes: _below(rows, rows["total_regret"], 1.6, episodes)),
+    "deep_sea": (("total_bad_episodes",), _deep_sea(first=0, threshold=0.9)),
+    "deep_sea_stochastic": (("total_bad_episodes",), _deep_sea(first=100, threshold=0.8)),
+    "discounting_chain": (("total_return",), _discounting_chain),
+    "memory_len": (("total_perfect",), _memory("memory_length")),
+    "memory_size": (("total_perfect",), _memory("num_bits")),
+    "mnist": (_REGRET, _mnist),
+    "mountain_car": (("raw_return",), _mountain_car),
+    "umbrella_distract": (_REGRET, _umbrella("n_distractor")),
+    "umbrella_length": (_REGRET, _umbrella("chain_length")),
 }
+"""Of each experiment, the columns that its score needs, and its rule."""
