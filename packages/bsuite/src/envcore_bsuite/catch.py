@@ -102,13 +102,8 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
         return random.integers(random.bits(key), self.columns)
 
     def init_state(self, draws: Int, params: CatchParams) -> CatchState:
-        return CatchState(
-            ball_x=draws,
-            ball_y=jnp.int32(0),
-            paddle_x=jnp.int32(self.columns // 2),
-            paddle_y=jnp.int32(self.rows - 1),
-            total_regret=jnp.int32(0),
-        )
+        paddle = {"paddle_x": jnp.int32(self.columns // 2), "paddle_y": jnp.int32(self.rows - 1)}
+        return CatchState(ball_x=draws, ball_y=jnp.int32(0), **paddle, total_regret=jnp.int32(0))
 
     def transition(
         self, state: CatchState, action: jax.Array, draws: jax.Array, params: CatchParams

@@ -113,14 +113,11 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         return spaces.Box(low, [params.max_position, params.max_speed, np.inf], (1, 3))
 
     def state_space(self, params: MountainCarParams) -> spaces.Dict:
-        return spaces.Dict(
-            {
-                "position": spaces.Box(params.min_position, params.max_position),
-                "velocity": spaces.Box(-params.max_speed, params.max_speed),
-                "raw_return": spaces.Box(np.iinfo(np.int32).min, 0, (), np.int32),
-                "time": spaces.NATURAL_NUMBERS,
-            }
-        )
+        position = spaces.Box(params.min_position, params.max_position)
+        velocity = spaces.Box(-params.max_speed, params.max_speed)
+        raw_return = spaces.Box(np.iinfo(np.int32).min, 0, (), np.int32)
+        car = {"position": position, "velocity": velocity, "raw_return": raw_return}
+        return spaces.Dict({**car, "time": spaces.NATURAL_NUMBERS})
 
     def draw_start(self, key: jax.Array, params: MountainCarParams) -> Float:
         """The position."""

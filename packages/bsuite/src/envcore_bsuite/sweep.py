@@ -74,36 +74,27 @@ _SWINGUP = tuple(
     MappingProxyType({"height_threshold": n / 20, "x_reward_threshold": 1 - n / 20}) for n in range(_SEEDS)
 )
 
+_SEEDED, _DEEP_SEA = _settings("seed", [None] * _SEEDS), _settings("size", _SIZES, mapping_seed=42)
+_UMBRELLA_LENGTHS = _settings("chain_length", _LOG_SPACED, n_distractor=20)
+_WITHOUT_SIGNAL = ("credit_assignment", "noise")
+
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
     {
         each.name: each
         for each in (
             *_with_noise_and_scale("bandit", _settings("mapping_seed", range(_SEEDS)), 10_000, "basic"),
-            *_with_noise_and_scale(
-                "cartpole", _settings("seed", [None] * _SEEDS), 1_000, "basic", "credit_assignment", "generalization"
-            ),
+            *_with_noise_and_scale("cartpole", _SEEDED, 1_000, "basic", "credit_assignment", "generalization"),
             Experiment("cartpole_swingup", _SWINGUP, 1_000, ("exploration", "generalization")),
-            *_with_noise_and_scale("catch", _settings("seed", [None] * _SEEDS), 10_000, "basic", "credit_assignment"),
-            Experiment("deep_sea", _settings("size", _SIZES, mapping_seed=42), 10_000, ("exploration",)),
-            Experiment(
-                "deep_sea_stochastic", _settings("size", _SIZES, mapping_seed=42), 10_000, ("exploration", "noise")
-            ),
+            *_with_noise_and_scale("catch", _SEEDED, 10_000, "basic", "credit_assignment"),
+            Experiment("deep_sea", _DEEP_SEA, 10_000, ("exploration",)),
+            Experiment("deep_sea_stochastic", _DEEP_SEA, 10_000, ("exploration", "noise")),
             Experiment("discounting_chain", _settings("mapping_seed", range(_SEEDS)), 1_000, ("credit_assignment",)),
             Experiment("memory_len", _settings("memory_length", _LOG_SPACED), 10_000, ("memory",)),
             Experiment("memory_size", _settings("num_bits", [n for n in _LOG_SPACED if n <= 40]), 10_000, ("memory",)),
-            *_with_noise_and_scale("mnist", _settings("seed", [None] * _SEEDS), 10_000, "basic", "generalization"),
-            *_with_noise_and_scale(
-                "mountain_car", _settings("seed", [None] * _SEEDS), 1_000, "basic", "generalization"
-            ),
-            Experiment(
-                "umbrella_distract", _settings("n_distractor", _LOG_SPACED), 10_000, ("credit_assignment", "noise")
-            ),
-            Experiment(
-                "umbrella_length",
-                _settings("chain_length", _LOG_SPACED, n_distractor=20),
-                10_000,
-                ("credit_assignment", "noise"),
-            ),
+            *_with_noise_and_scale("mnist", _SEEDED, 10_000, "basic", "generalization"),
+            *_with_noise_and_scale("mountain_car", _SEEDED, 1_000, "basic", "generalization"),
+            Experiment("umbrella_distract", _settings("n_distractor", _LOG_SPACED), 10_000, _WITHOUT_SIGNAL),
+            Experiment("umbrella_length", _UMBRELLA_LENGTHS, 10_000, _WITHOUT_SIGNAL),
         )
     }
 )

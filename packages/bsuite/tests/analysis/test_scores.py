@@ -170,7 +170,7 @@ def test_tag_means_need_only_names_and_scores() -> None:
             a_log("catch", {"episode": 1, "total_regret": np.nan}),
             "the log of catch/0 has a row without a number in column total_regret",
         ),
-        (a_log("catch", {"episode": 1, "total_regret": "two"}), "a row without a number in column total_regret"),
+        (a_log("catch", {"episode": 1}).assign(total_regret="two"), "a row without a number in column total_regret"),
         (a_log("memory_len", {"episode": 1, "total_perfect": 1}), "results of memory_len: no column memory_length"),
     ],
 )

@@ -39,8 +39,8 @@ def score(results: pd.DataFrame) -> pd.DataFrame:
       str), and `finished` (bool), whether all its runs in the results have played their episodes.
 
     Raises:
-      ResultsError: there are no rows, an experiment is unknown, or a column that its score needs is missing or has a row
-        without a number.
+      ResultsError: there are no rows, an experiment is unknown, or a column that its score needs is missing or has no
+        number in a row.
     """
     _check_columns(results, ("bsuite_env", "bsuite_id"), "results")
     unknown = sorted(set(map(str, results["bsuite_env"])) - set(EXPERIMENTS))

@@ -60,15 +60,15 @@ def paint_discounting_chain(
         level = jnp.clip(jnp.round(y), 0, top)
         return top - level.astype(jnp.int32), y - level
 
-    def ways(x: jax.Array, y: jax.Array) -> jax.Array:
-        chain, above = nearest(y)
-        beside = x - jnp.clip(x, first, ends[chain])
-        return jnp.sqrt(beside * beside + above * above) - np.float32(0.065)
+    def bars(starts: jax.Array, radius: float) -> painting.Shape:
+        """A rounded bar on each chain, from its start to its end."""
 
-    def coins(x: jax.Array, y: jax.Array) -> jax.Array:
-        chain, above = nearest(y)
-        beside = x - ends[chain]
-        return jnp.sqrt(beside * beside + above * above) - np.float32(0.34)
+        def distance(x: jax.Array, y: jax.Array) -> jax.Array:
+            chain, above = nearest(y)
+            beside = x - jnp.clip(x, starts[chain], ends[chain])
+            return jnp.sqrt(beside * beside + above * above) - np.float32(radius)
+
+        return distance
 
     def color(x: jax.Array, y: jax.Array) -> painting.Color:
         del x
@@ -78,6 +78,7 @@ def paint_discounting_chain(
         )
 
     # The forks of the upper half; points of the lower half are mirrored to it.
+    ways = bars(jnp.full(chains, first, jnp.float32), 0.065)
     forks = painting.union(*[painting.segment(fork, (first, top / 2 + k), 0.065) for k in range(top // 2 + 1)])
     level, is_chosen = (top - context).astype(jnp.float32), context >= 0
     chosen = painting.union(
@@ -90,7 +91,7 @@ def paint_discounting_chain(
         painting.Window((3.75, top / 2), 5.1, 1.5),
         (painting.union(ways, lambda x, y: forks(x, top / 2 + jnp.abs(y - top / 2))), painting.STONE),
         (painting.shown(chosen, is_chosen), painting.INK),
-        (coins, color),
+        (bars(ends, 0.34), color),
         (painting.circle(walker, 0.26), painting.ORANGE),
     )
 
@@ -146,13 +147,14 @@ def paint_umbrella_chain(
         painting.segment((x, _GROUND + 0.32), (x, _GROUND + 0.68), 0.2), painting.circle((x, _GROUND + 1.14), 0.21)
     )
     umbrella = painting.union(_dome((x, _GROUND + 1.3), 0.7), painting.box((x + 0.3, _GROUND + 0.98), (0.06, 1.1)))
+    weather = painting.union(painting.shown(_cloud(), rains), painting.shown(_sun(), ~rains))
     drop = painting.segment((-0.1, -0.3), (0.1, 0.3), 0.08)
     rain = painting.scaled(painting.repeated(drop, np.ones((5, 4), np.bool_)), (_RIGHT - 0.8, _GROUND + 0.05), 0.4)
     return painting.paint(
         height,
         _WINDOW,
         (painting.shown(rain, rains), _RAIN),
-        (_choice(rains, _cloud(), _sun()), figures.either(rains, painting.STONE, painting.YELLOW)),
+        (weather, figures.either(rains, painting.STONE, painting.YELLOW)),
         (body, painting.ORANGE),
         (painting.shown(umbrella, is_held), figures.either(time == 0, painting.STONE, painting.BLUE)),
         *_way(_GROUND - 0.2, time, length),
@@ -247,7 +249,3 @@ class _Grid(NamedTuple):
         color = painting.shades(jnp.pad(bits, (0, places - len(bits))).reshape(is_there.shape), low, high)
         copies = painting.scaled(painting.repeated(shape, is_there), (left, bottom), self.side)
         return copies, lambda x, y: color((x - left) / self.side, (y - bottom) / self.side)
-
-
-def _choice(condition: jax.Array, yes: painting.Shape, no: painting.Shape) -> painting.Shape:
-    return lambda x, y: jnp.where(condition, yes(x, y), no(x, y))
