@@ -76,7 +76,7 @@ def test_a_folder_without_packages_is_an_error(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("suite", SUITES)
-def test_a_suite_is_named_in_two_files_and_where_its_exceptions_are(suite: str) -> None:
+def test_a_suite_is_named_in_two_files(suite: str) -> None:
     text = (ROOT / "pyproject.toml").read_text()
     settings = tomllib.loads(text)["tool"]
     assert suite in settings["uv"]["sources"]
@@ -85,5 +85,4 @@ def test_a_suite_is_named_in_two_files_and_where_its_exceptions_are(suite: str) 
     )
     package = suite.replace("-", "_")
     assert package not in settings["importlinter"]["root_packages"]
-    if suite != "envcore-bsuite":  # its runner and its commands need more
-        assert package not in text
+    assert package not in text

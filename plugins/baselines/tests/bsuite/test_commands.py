@@ -115,17 +115,23 @@ def test_a_radar_plot_of_an_unknown_format(run: Run, results: Path, tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", ["score", "radar"])
+@pytest.mark.parametrize(
+    ("command", "forgotten", "needed"),
+    [
+        (("score",), "envcore_bsuite.analysis", "pandas"),
+        (("radar",), "envcore_bsuite.analysis", "pandas"),
+        (("run", "random", "--out"), "envcore_baselines.bsuite", "envcore_bsuite"),
+    ],
+)
 def test_without_the_extra_it_says_what_to_install(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], forgotten: str, needed: str
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("envcore_bsuite.analysis")]:
+    for name in [name for name in sys.modules if name.startswith((forgotten, "envcore_bsuite"))]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delattr("envcore_bsuite.analysis", raising=False)
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    code, out, err = run("bsuite", command, str(tmp_path))
+    monkeypatch.setitem(sys.modules, needed, None)
+    code, out, err = run("bsuite", *command, str(tmp_path))
     assert (code, out) == (1, "")
-    assert err == f"error: envcore_bsuite.analysis needs pandas: {how_to_install('envcore-bsuite[analysis]')}.\n"
+    assert err == f"error: envcore bsuite needs {needed}: {how_to_install('envcore-bsuite[analysis]')}.\n"
 
 
 def test_an_empty_path_is_an_error(run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,12 +14,6 @@ from envcore_cli.errors import CommandError
 from envcore_cli.options import Seed, path
 from envcore_runs.interrupt import interruptible
 from envcore_runs.user_modules import imported_function
-
-try:
-    from envcore_bsuite.sweep import SWEEP
-except ModuleNotFoundError as error:
-    message = f"it needs envcore-bsuite: {how_to_install('envcore-bsuite[analysis]')}"
-    raise ModuleNotFoundError(message, name=error.name) from error
 
 app = typer.Typer(help="Run an agent on bsuite's experiments, and score it.", no_args_is_help=True)
 
@@ -45,11 +40,11 @@ def run(
     jit. To continue an interrupted run, give the same command again.
     """
     named = None if agent in _AGENTS else imported_function("AGENT", agent, list(_AGENTS))
-    from envcore_baselines import bsuite
-
-    make_agent = named or getattr(bsuite, _AGENTS[agent])
+    runner, agents = (_imported(f"envcore_baselines.bsuite.{name}") for name in ("runner", "agents"))
+    make_agent = named or getattr(agents, _AGENTS[agent])
+    ids = only or runner.SWEEP
     with output.progress_of("bsuite", 1) as show, interruptible():  # the run saves its progress
-        bsuite.run(make_agent, out, only or SWEEP, seed=seed, progress=lambda played, total: show(played / total))
+        runner.run(make_agent, out, ids, seed=seed, progress=lambda played, total: show(played / total))
 
 
 @app.command()
@@ -57,7 +52,7 @@ def score(folder: Logs) -> None:
     """Print the score of an agent in each experiment that it has played, and the means by tag."""
     from rich.table import Table
 
-    analysis = _analysis()
+    analysis = _imported("envcore_bsuite.analysis")
     scores = analysis.score(analysis.load_results(folder))
     by_experiment = Table("experiment", "score", "tags", "", box=None, pad_edge=False)
     for each in scores.itertuples():
@@ -81,7 +76,7 @@ def radar(
     ] = None,
 ) -> None:
     """Draw the scores by tag of agents, named by their folders. Tags that none of them has played are left out."""
-    analysis = _analysis()
+    analysis = _imported("envcore_bsuite.analysis")
     tags = {str(folder): analysis.score_by_tag(analysis.score(analysis.load_results(folder))) for folder in folders}
     played = {tag for scores in tags.values() for tag in scores.dropna().index}
     figure = analysis.plot_radar({name: scores[scores.index.isin(played)] for name, scores in tags.items()})
@@ -94,9 +89,9 @@ def radar(
     output.say(f"{out} shows the scores of {', '.join(tags)}.")
 
 
-def _analysis() -> Any:
+def _imported(name: str) -> Any:
     try:
-        from envcore_bsuite import analysis
+        return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        raise CommandError(f"{error}.") from error
-    return analysis
+        needed = how_to_install("envcore-bsuite[analysis]")
+        raise CommandError(f"envcore bsuite needs {error.name}: {needed}.") from error

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import functools
 import io
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -69,30 +68,20 @@ def run(
     wanted, key, options = _checked_ids(ids), key_of(seed), dict(options or {})
     if unknown := options.keys() - EXPERIMENTS.keys():
         raise InvalidArgumentError(f"options are given by experiment, and bsuite has no {unknown.pop()!r}.")
-    folder = Path(results_dir)
+    folder, show = Path(results_dir), progress or (lambda played, total: None)
     about = {"agent": name_of(make_agent), "seed": int(seed), "options": described(options)}
-
-    def show(before: int, more: int) -> None:
-        if progress:
-            progress(before + more, total)
-
     with run_folder.claimed(folder, about):
-        saved, tensors = None, {}
-        if (folder / _CHECKPOINT).exists():
-            tensors, saved = checkpoint.load(folder / _CHECKPOINT, _Saved)
-        first = list(saved.ids) if saved else []
+        path = folder / _CHECKPOINT
+        first = checkpoint.load(path, _Saved)[1].ids if path.exists() else []
         finished = {each for each in wanted if each not in first and _is_finished(folder, each)}
         rest = [each for each in wanted if each not in first and each not in finished]
         total = sum(EPISODES[each] for each in {*first, *wanted})
         played = sum(EPISODES[each] for each in finished)
         for lanes in [*lanes_of(first, options), *lanes_of(rest, options)]:
             program = Program(lanes, make_agent)
-            state, rows = program.start(key), [[] for _ in lanes.ids]
-            if saved:
-                state, rows, saved = checkpoint.restore(folder / _CHECKPOINT, tensors, state), saved.rows, None
-            _play(folder, lanes, program, state, rows, functools.partial(show, played))
+            _play(folder, lanes, program, key, lambda more, before=played: show(before + more, total))
             played += sum(EPISODES[each] for each in lanes.ids)
-            (folder / _CHECKPOINT).unlink()
+            path.unlink()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,10 +92,13 @@ class _Saved:
     rows: list[list[dict[str, Any]]]
 
 
-def _play(
-    folder: Path, lanes: Lanes, program: Program, progress: Progress, rows: list[list[Row]], show: Callable[[int], None]
-) -> None:
+def _play(folder: Path, lanes: Lanes, program: Program, key: jax.Array, show: Callable[[int], None]) -> None:
     """Plays lanes to their ends, and saves them now and then, when a signal interrupts, and at the end."""
+    progress, rows = program.start(key), [list[Row]() for _ in lanes.ids]
+    if (path := folder / _CHECKPOINT).exists():  # of the same lanes: the others' have been removed
+        tensors, saved_then = checkpoint.load(path, _Saved)
+        progress, rows = checkpoint.restore(path, tensors, progress), saved_then.rows
+        del tensors  # as large as the progress
     num_episodes = EPISODES[lanes.ids[0]]
     schedule = (*logged_episodes(num_episodes), 0)
     chunk, steps, saved = 16, int(progress.steps[0]), time.monotonic()
