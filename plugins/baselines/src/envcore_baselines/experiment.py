@@ -112,6 +112,7 @@ def started(
     out: Path | None,
     devices: int | None = None,
     option: str = "seeds",
+    checkpoint_seconds: float | None = None,
 ) -> Generator[Session]:
     """Begins a training, or continues that of a folder. The block trains.
 
@@ -122,6 +123,7 @@ def started(
       out: the folder of the run; None keeps nothing.
       devices: their number; None for all.
       option: the name of the number of seeds, for errors.
+      checkpoint_seconds: as for `train`.
 
     Raises:
       NotEnoughMemoryError: the agents do not fit into memory.
@@ -134,7 +136,7 @@ def started(
     each = training_bytes(learner, run, sharding, evaluate) * len(run.combinations)
     memory.check_fits(option, run.num_seeds, each, memory.device_bytes(sharding))
     with contextlib.nullcontext() if out is None else run.claimed(out), memory.explained(option, run.num_seeds):
-        training = Training(learner, run, out, sharding, evaluate)
+        training = Training(learner, run, out, sharding, evaluate, checkpoint_seconds)
         notes: list[str] = []
         if training.is_split_anew and not training.is_finished:
             notes.append("continued with another number of agents on a device, so the rest can go another way.")
@@ -158,6 +160,7 @@ def train(
     out: str | Path | None = None,
     callback: Callable[[Point], bool | None] | None = None,
     devices: int | None = None,
+    checkpoint_seconds: float | None = None,
     **settings: Any,
 ) -> Trained:
     """Trains agents side by side, as `envcore train` does.
@@ -182,6 +185,8 @@ def train(
       callback: is called with each of about a hundred points of the curve; see `envcore_baselines.curve.Point`. If it
         returns True, the training ends. Those of `envcore_baselines.loggers` write to TensorBoard and the like.
       devices: how many devices the agents are split over; by default all.
+      checkpoint_seconds: the least time between two checkpoints in `out`, by default 5 seconds. They are written at points
+        of the curve, and take at most a tenth of the time.
       **settings: of the algorithm, in place of those of the environment's file and the defaults.
 
     Raises:
@@ -219,7 +224,9 @@ def train(
     )
     learner = run.learner(made, env_params, algorithm, network)
     folder = None if out is None else Path(out)
-    with started(run, (made, env_params), learner, folder, devices) as session:
+    with started(
+        run, (made, env_params), learner, folder, devices, checkpoint_seconds=checkpoint_seconds
+    ) as session:
         for note in session.notes:
             warnings.warn(note, stacklevel=2)
         for point in session.points():

@@ -298,6 +298,7 @@ class Training:
         process 0 writes. None keeps nothing.
       sharding: the devices; None for one.
       evaluate: plays an agent's greedy episodes at each point of the curve; None leaves them out.
+      checkpoint_seconds: as for `experiment.train`.
 
     Attributes:
       curve: the learning curve so far.
@@ -315,8 +316,10 @@ class Training:
         folder: Path | None,
         sharding: NamedSharding | None = None,
         evaluate: Evaluate | None = None,
+        checkpoint_seconds: float | None = None,
     ):
         self._learner, self._run, self._folder, self._evaluate = learner, run, folder, evaluate
+        self._checkpoint_seconds = _SECONDS if checkpoint_seconds is None else checkpoint_seconds
         self._sharding = _of_several(sharding)
         self._updates = _updates_of_a_point(learner)
         self.num_points = -(-learner.num_updates // self._updates)
@@ -391,7 +394,7 @@ class Training:
         steps = self._updates * self._learner.steps_per_update * self._run.num_agents
         self._steps_per_second = steps / (time.perf_counter() - started) if self._is_compiled else math.nan
         self._is_compiled = True
-        is_old = time.monotonic() - self._saved > max(_SECONDS, self._seconds_to_save / _SHARE)
+        is_old = time.monotonic() - self._saved > max(self._checkpoint_seconds, self._seconds_to_save / _SHARE)
         if self.is_finished or distributed.any_says(is_old):
             self.save()
 

@@ -1,10 +1,8 @@
-"""Sweeps of envcore's experiments over a Ray cluster.
+"""Training with Ray Tune.
 
-    from envcore_ray import RayWorkers
+    tuner = ray.tune.Tuner(envcore_ray.trainable("ppo", "CartPole-v1", seeds=5), param_space={...})
 
-    run(agent, "results", workers=RayWorkers())
-
-`RayWorkers` is imported on first use: importing this package imports neither Ray nor JAX.
+`trainable` is imported on first use: importing this package imports neither Ray nor JAX.
 """
 
 from __future__ import annotations
@@ -13,6 +11,6 @@ from envcore.lazy import lazy_names
 
 TYPE_CHECKING = False  # type checkers treat it as True
 if TYPE_CHECKING:
-    from envcore_ray.workers import RayWorkers as RayWorkers
+    from envcore_ray.training import trainable as trainable
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {"workers": ["RayWorkers"]})
+__getattr__, __dir__, __all__ = lazy_names(__name__, {"training": ["trainable"]})

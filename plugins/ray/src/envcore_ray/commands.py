@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import math
+import itertools
+import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from envcore.errors import InvalidArgumentError
+from envcore.errors import EnvcoreError, one_line
 from envcore_baselines import algorithms
 from envcore_baselines.errors import ConfigError
-from envcore_cli import output
 from envcore_cli.assignments import assignments
 from envcore_cli.options import Seed, integer, number, path
+from envcore_runs.choice import choose
+from envcore_runs.run_folder import claimed
 
 
 def sweep(
@@ -20,69 +22,57 @@ def sweep(
         str, typer.Argument(metavar="ALGO", help=f"The algorithm: {algorithms.OURS}, a plugin's, or your MODULE:CLASS.")
     ],
     env_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Environments, for example CartPole-v1.")],
-    out: Annotated[Path, typer.Option(parser=path, metavar="DIR", help="The folder for the folders of the runs.")],
+    out: Annotated[Path, typer.Option(parser=path, metavar="DIR", help="The folder of Tune's experiment.")],
     vary: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE", help="A setting with one of its values; give each value. All combinations are run."
-        ),
+        typer.Option(metavar="NAME=VALUE", help="A value of a setting (repeatable). Tries all combinations."),
     ] = None,
     setting: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting of all runs; may be given several times.")
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting of all trials (repeatable).")
     ] = None,
     seeds: Annotated[
-        int,
-        typer.Option(parser=integer, metavar="<int>", help="Number of agents for each environment and combination."),
+        int, typer.Option(parser=integer, metavar="<int>", help="Agents per trial, trained side by side.")
     ] = 1,
-    seeds_per_run: Annotated[
-        int | None,
-        typer.Option(
-            parser=integer,
-            metavar="<int>",
-            help="How many of them are trained side by side in one task; by default all.",
-        ),
-    ] = None,
     seed: Seed = 0,
-    address: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help='The Ray cluster: HOST:PORT or "auto"; by default Ray is started here.'),
-    ] = None,
-    cpus: Annotated[float, typer.Option(parser=number, metavar="<float>", help="Cores of each task.")] = 1,
+    cpus: Annotated[float, typer.Option(parser=number, metavar="<float>", help="CPU cores per trial.")] = 1,
     gpus: Annotated[
-        float, typer.Option(parser=number, metavar="<float>", help="GPUs of each task; may be a fraction.")
+        float, typer.Option(parser=number, metavar="<float>", help="GPUs per trial. May be a fraction.")
     ] = 0,
 ) -> None:
-    """Train over seeds, environments and settings on a Ray cluster.
+    """Train over environments and settings with Ray Tune.
 
-    DIR gets a folder for each run, like that of `envcore train`. To continue an interrupted sweep, give the same
-    command again. Where a node is lost, its runs continue elsewhere from their last checkpoints.
+    Ray starts on this machine, or joins the cluster that the environment variable RAY_ADDRESS names. DIR gets a
+    folder per trial. Run the same command again to continue an interrupted sweep.
     """
-    varied: dict[str, list[object]] = {}
+    varied: dict[str, list[Any]] = {}
     for text in vary or ():
         for name, value in assignments("--vary", [text], ConfigError).items():
             varied.setdefault(name, []).append(value)
     given = assignments("--setting", setting or (), ConfigError)
-    if both := sorted({*varied} & {*given}):
-        raise InvalidArgumentError(f"--vary and --setting both give {both[0]!r}.")
-    from rich.table import Table
+    for env_id, *values in itertools.product(env_ids, *varied.values()):
+        changed = dict(zip(varied, values, strict=True))
+        algorithms.config(algorithm, choose(env_id).found.spec.id, {**given, **changed})
+    from ray import tune
 
-    from envcore_ray.errors import TasksFailedError
-    from envcore_ray.training import plan, train
-    from envcore_ray.workers import RayWorkers
+    from envcore_ray.training import trainable
 
-    runs = plan(
-        algorithms.checked(algorithm), env_ids, varied, given, seed=seed, seeds=seeds, seeds_per_run=seeds_per_run
-    )
-    workers = RayWorkers(address, num_cpus=cpus, num_gpus=gpus)
-    failed = None
-    try:
-        with output.progress_of(f"{len(runs)} runs", len(runs)) as progress:
-            returns = train(runs, out, workers, progress=progress)
-    except TasksFailedError as error:
-        failed, returns = error, error.returns
-    table = Table("run", "last return", box=None, pad_edge=False)
-    for name, last in sorted(returns.items(), key=lambda each: -math.inf if math.isnan(each[1]) else each[1])[::-1]:
-        table.add_row(name, f"{last:.4g}")
-    output.show(table)
-    if failed is not None:
-        raise failed
+    warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)  # of JAX: Ray starts programs
+    train = trainable(algorithm, env_ids[0], seeds=seeds, seed=seed, checkpoint_seconds=30, **given)
+    train = tune.with_resources(train, {"cpu": cpus, "gpu": gpus})
+    grid = {name: tune.grid_search(values) for name, values in {"env": env_ids, **varied}.items()}
+    about = {"algorithm": algorithm, "env_ids": env_ids, "varied": varied, "settings": given}
+    out = out.resolve()
+    with claimed(out, {**about, "seeds": seeds, "seed": seed}):
+        if tune.Tuner.can_restore(str(out)):
+            tuner = tune.Tuner.restore(str(out), train, resume_errored=True)
+        else:
+            run_config = tune.RunConfig(
+                name=out.name,
+                storage_path=str(out.parent),
+                failure_config=tune.FailureConfig(max_failures=3),
+                checkpoint_config=tune.CheckpointConfig(num_to_keep=2),
+            )
+            tuner = tune.Tuner(train, param_space=grid, run_config=run_config)
+        results = tuner.fit()
+    if results.num_errors:
+        raise EnvcoreError(f"{results.num_errors} of {len(results)} trials failed: {one_line(results.errors[0])}.")
