@@ -28,7 +28,7 @@ _PAGES = {
         "bsuite's runner",
         ["envcore_baselines.bsuite.runner", "envcore_baselines.bsuite.agents", "envcore_bsuite.sweep"],
     ),
-    "ray": ("Sweeps over a Ray cluster", ["envcore_ray"]),
+    "ray": ("Training with Ray Tune", ["envcore_ray"]),
     "adapters": (
         "Adapters",
         ["envcore_adapters.gymnasium", "envcore_adapters.dm_env", "envcore_adapters.brax"],

@@ -185,8 +185,8 @@ def train(
       callback: is called with each of about a hundred points of the curve; see `envcore_baselines.curve.Point`. If it
         returns True, the training ends. Those of `envcore_baselines.loggers` write to TensorBoard and the like.
       devices: how many devices the agents are split over; by default all.
-      checkpoint_seconds: the least time between two checkpoints in `out`, by default 5 seconds. They are written at points
-        of the curve, and take at most a tenth of the time.
+      checkpoint_seconds: the least time between two checkpoints in `out`, by default 5. They are written at points of
+        the curve, and take at most a tenth of the time.
       **settings: of the algorithm, in place of those of the environment's file and the defaults.
 
     Raises:
@@ -224,9 +224,7 @@ def train(
     )
     learner = run.learner(made, env_params, algorithm, network)
     folder = None if out is None else Path(out)
-    with started(
-        run, (made, env_params), learner, folder, devices, checkpoint_seconds=checkpoint_seconds
-    ) as session:
+    with started(run, (made, env_params), learner, folder, devices, checkpoint_seconds=checkpoint_seconds) as session:
         for note in session.notes:
             warnings.warn(note, stacklevel=2)
         for point in session.points():

@@ -7,6 +7,4 @@ from envcore.specs import CommandSpec
 @hookimpl
 def envcore_commands() -> list[CommandSpec]:
     """The command that trains over a cluster."""
-    return [
-        CommandSpec("sweep", "Train over seeds, environments and settings on a cluster.", "envcore_ray.commands:sweep")
-    ]
+    return [CommandSpec("sweep", "Train over environments and settings with Ray Tune.", "envcore_ray.commands:sweep")]

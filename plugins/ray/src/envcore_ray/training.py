@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import envcore_baselines
+import numpy as np
 from envcore_baselines.algorithms import Algorithm
 from envcore_baselines.curve import Point
 from envcore_baselines.loggers import scalars
@@ -24,14 +25,14 @@ def trainable(algorithm: Algorithm, env: str | Environment, **arguments: Any) ->
     """A trainable for `ray.tune.Tuner`: each trial is a call of `envcore_baselines.train`.
 
     A trial's config holds settings of the algorithm, such as `learning_rate`. It may also hold other arguments of
-    `train`, such as `env` or `seed`. What it holds replaces the arguments given here.
+    `train`, such as `env` or `seed`. They replace the arguments given here.
 
     Each of about a hundred points of the learning curve is a result with `steps`, the environment steps of each agent,
-    and the numbers of `envcore_baselines.loggers.scalars`. `return` is the mean return of all agents. It is NaN until
-    the first episode has ended.
+    and the numbers of `envcore_baselines.loggers.scalars`. `return` is the mean over agents of their latest returns. It
+    is NaN until each of them has ended an episode.
 
-    Checkpoints are folders that `envcore_baselines.load` and `envcore evaluate` read. A trial that restores one goes
-    on where it was written, with the settings of the trial's config.
+    Checkpoints are folders that `envcore evaluate` reads. A trial that restores one continues from there with the
+    settings of its config.
 
     Args:
       algorithm, env: as for `envcore_baselines.train`.
@@ -41,18 +42,21 @@ def trainable(algorithm: Algorithm, env: str | Environment, **arguments: Any) ->
     arguments = {"algorithm": algorithm, "env": env, "checkpoint_seconds": 0.0, **arguments}
 
     def train(config: dict[str, Any]) -> None:
-        from envcore_baselines.training import CHECKPOINT
+        from envcore_baselines.training import CHECKPOINT, Run, saved_curve
 
         with tempfile.TemporaryDirectory() as name:
-            folder, result, reported = Path(name), {"return": math.nan}, 0
+            folder, result, reported = Path(name), dict[str, float](), 0
+            returns: Any = math.nan  # of each agent, its latest
             if checkpoint := tune.get_checkpoint():
                 checkpoint.to_directory(folder)
                 _change_settings(folder / RUN, config)
                 reported = _version(folder / CHECKPOINT)
+                returns = np.array(saved_curve(Run.load(folder), folder).last_of_each)
 
             def report(point: Point) -> None:
-                nonlocal reported
-                result.update(scalars(point), steps=point.steps)
+                nonlocal returns, reported
+                returns = np.where(np.isnan(point.returns), returns, point.returns)
+                result.update({**scalars(point), "steps": point.steps, "return": float(returns.mean())})
                 before, reported = reported, _version(folder / CHECKPOINT)
                 is_new = reported != before
                 tune.report(dict(result), checkpoint=tune.Checkpoint.from_directory(folder) if is_new else None)
