@@ -24,7 +24,7 @@ from envcore.errors import EnvcoreError, FileError
 from envcore.files import replace
 from envcore_baselines.bsuite import Agent, random_agent, run, runner
 from envcore_bsuite.sweep import EPISODES, log_path
-from envcore_runs.run_folder import claimed
+from envcore_runs.folder import claimed
 from periodic import periodic_agent
 
 FEW = ("memory_len/0", "memory_len/2")  # one program

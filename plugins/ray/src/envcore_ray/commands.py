@@ -14,7 +14,7 @@ from envcore_baselines.errors import ConfigError
 from envcore_cli.assignments import assignments
 from envcore_cli.options import Seed, integer, number, path
 from envcore_runs.choice import choose
-from envcore_runs.run_folder import claimed
+from envcore_runs.folder import claimed
 
 
 def sweep(

@@ -14,7 +14,7 @@ import numpy as np
 from envcore_baselines.algorithms import Algorithm
 from envcore_baselines.curve import Point
 from envcore_baselines.loggers import scalars
-from envcore_runs.run_folder import RUN
+from envcore_runs.folder import RUN
 from ray import tune
 
 if TYPE_CHECKING:  # the driver needs no JAX

@@ -12,7 +12,6 @@ from envcore.suggestions import how_to_install
 from envcore_cli import output
 from envcore_cli.errors import CommandError
 from envcore_cli.options import Seed, path
-from envcore_runs.interrupt import interruptible
 from envcore_runs.user_modules import imported_function
 
 app = typer.Typer(help="Run an agent on bsuite's experiments, and score it.", no_args_is_help=True)
@@ -43,7 +42,7 @@ def run(
     runner, agents = (_imported(f"envcore_baselines.bsuite.{name}") for name in ("runner", "agents"))
     make_agent = named or getattr(agents, _AGENTS[agent])
     ids = only or runner.SWEEP
-    with output.progress_of("bsuite", 1) as show, interruptible():  # the run saves its progress
+    with output.progress_of("bsuite", 1) as show:
         runner.run(make_agent, out, ids, seed=seed, progress=lambda played, total: show(played / total))
 
 

@@ -21,8 +21,9 @@ from envcore.errors import InvalidArgumentError
 from envcore.files import replace
 from envcore.random import key_of
 from envcore_bsuite.sweep import EPISODES, EXPERIMENTS, SWEEP, log_path
-from envcore_runs import checkpoint, run_folder
+from envcore_runs import checkpoint, signals
 from envcore_runs.description import described, name_of
+from envcore_runs.folder import claimed
 
 from envcore_baselines.bsuite.agents import MakeAgent
 from envcore_baselines.bsuite.program import Lanes, Program, Progress, Row, lanes_of
@@ -62,6 +63,7 @@ def run(
     Raises:
       InvalidArgumentError: an id or an experiment is unknown, or the seed or an option is invalid.
       ConfigError: `make_agent` does not return an `Agent`, or the agent's state changes its types.
+      KeyboardInterrupt, SystemExit: Ctrl-C was pressed, or SIGTERM has come. The run is saved.
       FileError: the folder holds another run, another process is writing to it, its checkpoint is damaged or does not
         fit the agent, or a file cannot be written. What it held before stays.
     """
@@ -70,7 +72,7 @@ def run(
         raise InvalidArgumentError(f"options are given by experiment, and bsuite has no {unknown.pop()!r}.")
     folder, show = Path(results_dir), progress or (lambda played, total: None)
     about = {"agent": name_of(make_agent), "seed": int(seed), "options": described(options)}
-    with run_folder.claimed(folder, about):
+    with claimed(folder, about):
         path = folder / _CHECKPOINT
         first = checkpoint.load(path, _Saved)[1].ids if path.exists() else []
         finished = {each for each in wanted if each not in first and _is_finished(folder, each)}
@@ -102,26 +104,22 @@ def _play(folder: Path, lanes: Lanes, program: Program, key: jax.Array, show: Ca
     num_episodes = EPISODES[lanes.ids[0]]
     schedule = (*logged_episodes(num_episodes), 0)
     chunk, steps, saved = 16, int(progress.steps[0]), time.monotonic()
-    try:
-        while any(awaited := [schedule[len(each)] for each in rows]):
+    with signals.noted() as signum:
+        while any(awaited := [schedule[len(each)] for each in rows]) and not signum():
             start = time.perf_counter()
-            after, ended = program.advance(progress, np.array(awaited), chunk)
-            host, ended = jax.device_get((after._replace(key=None, env_state=None, agent_state=None), ended))
-            has_row = ended.done & (host.episode == awaited)
-            grown = [
-                [*each, program.row(host, ended, lane)] if has_row[lane] else each for lane, each in enumerate(rows)
-            ]
-            progress, rows = after, grown  # in one statement: they fit together whenever Ctrl-C comes
+            progress, ended = program.advance(progress, np.array(awaited), chunk)
+            host, ended = jax.device_get((progress._replace(key=None, env_state=None, agent_state=None), ended))
+            for lane in np.flatnonzero(ended.done & (host.episode == awaited)).tolist():
+                rows[lane].append(program.row(host, ended, lane))
             show(int(np.minimum(host.episode, num_episodes).sum()))
             taken, steps = int(host.steps[0]) - steps, int(host.steps[0])
             chunk = max(int(taken * _CHUNK_SECONDS / (time.perf_counter() - start)), 1)
             if time.monotonic() - saved > _SECONDS:
                 _save(folder, lanes, progress, rows)
                 saved = time.monotonic()
-    except KeyboardInterrupt:
         _save(folder, lanes, progress, rows)
-        raise
-    _save(folder, lanes, progress, rows)
+    if signum():
+        signals.stop(signum())
 
 
 def _save(folder: Path, lanes: Lanes, progress: Progress, rows: list[list[Row]]) -> None:
