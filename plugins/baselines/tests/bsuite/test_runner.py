@@ -150,7 +150,7 @@ def test_an_interrupted_run_continues(tmp_path: Path, agent: Any, monkeypatch: p
     def interrupt(played: int, total: int) -> None:
         calls.append(played)
         if len(calls) in (20, 40, 90):
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     for _ in range(3):
         with pytest.raises(KeyboardInterrupt):
@@ -238,7 +238,7 @@ def test_a_folder_of_a_different_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_checkpoint_of_a_changed_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(played: int, total: int) -> None:
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
         run(another_state, tmp_path, FEW, progress=interrupt)
