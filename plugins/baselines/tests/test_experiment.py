@@ -106,6 +106,15 @@ def test_a_callback_that_fails_loses_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("run")
+@pytest.mark.parametrize(("seconds", "saved"), [(0, [True, True, True]), (1e9, [False, False, True])])
+def test_checkpoints_come_as_often_as_asked(seconds: float, saved: list[bool], tmp_path: Path) -> None:
+    path, found = tmp_path / training.CHECKPOINT, list[bool]()
+    arguments: dict[str, Any] = {"out": tmp_path, "checkpoint_seconds": seconds, **SMALL}
+    envcore_baselines.train("ppo", "Counter-v0", callback=lambda point: found.append(path.exists()), **arguments)
+    assert found == saved
+
+
+@pytest.mark.usefixtures("run")
 def test_ranges_and_numbers_of_devices(tmp_path: Path) -> None:
     randomize: Any = {"bonus": (np.float32(0.25), np.float32(0.5))}
     arguments: dict[str, Any] = {**SMALL, "total_steps": 32}

@@ -137,6 +137,7 @@ def test_asha_stops_the_worse_of_eight_learning_rates(cluster: Any, tmp_path: Pa
 
 def test_pbt_continues_checkpoints_with_other_settings(cluster: Any, tmp_path: Path) -> None:
     scheduler = PopulationBasedTraining(
+        "training_iteration",
         perturbation_interval=POINTS // 2,
         quantile_fraction=0.5,
         hyperparam_mutations={"learning_rate": [1e-3, 3e-3]},
@@ -162,6 +163,7 @@ def wait_for(folder: Path, pattern: str) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.long
 def test_an_interrupted_sweep_is_continued_by_the_same_command(cluster: Any, tmp_path: Path) -> None:
     out = tmp_path / "out"
 
