@@ -41,8 +41,8 @@ def sweep(
 ) -> None:
     """Train over environments and settings with Ray Tune.
 
-    Ray starts on this machine, or joins the cluster that the environment variable RAY_ADDRESS names. DIR gets a
-    folder per trial. Run the same command again to continue an interrupted sweep.
+    Uses the Ray cluster that the environment variable RAY_ADDRESS names or that this machine belongs to, or starts Ray
+    on this machine. DIR gets a folder per trial. Run the same command again to continue an interrupted sweep.
     """
     varied: dict[str, list[Any]] = {}
     for text in vary or ():
