@@ -127,7 +127,8 @@ class CartPoleSwingup(CartAndPole[CartPoleSwingupState, CartPoleSwingupParams]):
         self, state: CartPoleSwingupState, action: jax.Array, draws: jax.Array, params: CartPoleSwingupParams
     ) -> tuple[CartPoleSwingupState, jax.Array, jax.Array, dict[str, jax.Array]]:
         state = self.swing(state, action, params)
-        is_upright = _is_upright(state, params).astype(jnp.int32)
+        is_near, is_slow = _flags(state, params)
+        is_upright = ((trig.cos(state.theta) > params.height_threshold) & is_near & is_slow).astype(jnp.int32)
         moves = (action != 1).astype(jnp.int32)
         terminated = (jnp.abs(state.x) > params.x_threshold) | self.is_late(state, params)
         episode_upright, episode_moves = state.episode_upright + is_upright, state.episode_moves + moves
@@ -155,22 +156,14 @@ class CartPoleSwingup(CartAndPole[CartPoleSwingupState, CartPoleSwingupParams]):
     def render(self, state: CartPoleSwingupState, params: CartPoleSwingupParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.control import paint_cartpole_swingup
 
-        ends = params.x_threshold, params.x_reward_threshold
-        earns = _is_upright(state, params)
-        return paint_cartpole_swingup(
-            height, state.x, state.theta, earns, params.length, *ends, params.height_threshold
-        )
+        pole = state.x, state.theta, state.theta_dot
+        limits = params.x_threshold, params.x_reward_threshold, params.height_threshold, params.theta_dot_threshold
+        return paint_cartpole_swingup(height, *pole, params.length, *limits)
 
 
 def _flags(state: CartPoleSwingupState, params: CartPoleSwingupParams) -> tuple[jax.Array, jax.Array]:
     """Whether the cart is near the center, and whether the pole turns slowly."""
     return jnp.abs(state.x) < params.x_reward_threshold, jnp.abs(state.theta_dot) < params.theta_dot_threshold
-
-
-def _is_upright(state: CartPoleSwingupState, params: CartPoleSwingupParams) -> jax.Array:
-    """Whether the pole is up, the cart near the center and the pole slow, which earns a reward."""
-    is_near, is_slow = _flags(state, params)
-    return (trig.cos(state.theta) > params.height_threshold) & is_near & is_slow
 
 
 def _return(upright: jax.Array, moves: jax.Array, params: CartPoleSwingupParams) -> jax.Array:

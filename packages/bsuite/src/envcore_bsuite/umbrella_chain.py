@@ -178,15 +178,8 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
     def render(self, state: UmbrellaChainState, params: UmbrellaChainParams, height: int = 256) -> jax.Array:
         from envcore_bsuite.render.chains import paint_umbrella_chain
 
-        return paint_umbrella_chain(
-            height,
-            state.time,
-            state.need_umbrella,
-            state.has_umbrella,
-            state.distractors,
-            params.chain_length,
-            n_distractor=self.n_distractor,
-        )
+        seen = state.need_umbrella, state.has_umbrella, state.distractors
+        return paint_umbrella_chain(height, state.time, *seen, params.chain_length, n_distractor=self.n_distractor)
 
     def _words(self, key: jax.Array) -> jax.Array:
         """Random words for the distractors and two more bits."""

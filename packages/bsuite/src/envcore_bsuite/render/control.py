@@ -43,20 +43,24 @@ def paint_cartpole_swingup(
     height: int,
     x: jax.Array,
     theta: jax.Array,
-    earns: jax.Array,
+    theta_dot: jax.Array,
     length: FloatParam,
     x_threshold: FloatParam,
     x_reward_threshold: FloatParam,
     height_threshold: FloatParam,
+    theta_dot_threshold: FloatParam,
 ) -> jax.Array:
     """The cart on its rail, the line to swing the pole above, and a pale zone in which the cart gets a reward.
 
-    The pole's tip lights up where it `earns` one, bool (). The width is twice the height.
+    The pole's tip lights up where it is up, in the zone and slow enough to earn one. The width is twice the height.
     """
     end, pole, near = x_threshold, 2 * length, x_reward_threshold
     reach = pole + _HINGE + 0.2
     window = painting.Window.around(x=(-end - 0.5, end + 0.5), y=(-reach, reach), aspect=2.0)
-    tip = (x + pole * trig.sin(theta), _HINGE + pole * trig.cos(theta))
+    sine, cosine = trig.sin(theta), trig.cos(theta)
+    is_slow = jnp.abs(theta_dot) < theta_dot_threshold
+    earns = (cosine > height_threshold) & (jnp.abs(x) < near) & is_slow
+    tip = (x + pole * sine, _HINGE + pole * cosine)
     return painting.paint(
         height,
         window,
