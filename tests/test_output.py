@@ -56,7 +56,7 @@ FAST = {
 """Command lines that print, by command."""
 SLOW = {
     "check": [["check", "CartPole-v1"]],
-    "rollout": [["rollout", "CartPole-v1", "--num-envs", "4", "--steps", "8", "--gif", "rollout.gif"]],
+    "rollout": [["rollout", "CartPole-v1", "--num-envs", "4", "--steps", "8"]],
     "train": [["train", "ppo", "CartPole-v1", "--out", "agents", *SETTINGS]],
     "evaluate": [["evaluate", "agents", "--episodes", "2"]],
     "bsuite run": [["bsuite", "run", "random", "--out", "scores", *EXPERIMENTS]],

@@ -55,12 +55,6 @@ class TestResults:
         assert "steps/s" not in again
         assert "compile time" not in again
 
-    def test_the_picture_of_a_continued_rollout_shows_its_beginning(self, run: Run, tmp_path: Path) -> None:
-        args = (*ROLLOUT, "--out", str(tmp_path / "run"), "--gif")
-        assert run(*args, str(tmp_path / "a.gif"))[0] == 0
-        assert run(*args, str(tmp_path / "b.gif"))[0] == 0
-        assert (tmp_path / "a.gif").read_bytes() == (tmp_path / "b.gif").read_bytes()
-
 
 class TestErrors:
     @pytest.mark.parametrize(

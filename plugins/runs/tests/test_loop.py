@@ -16,7 +16,7 @@ from envcore_runs import memory
 from envcore_runs.distributed import sharding
 from envcore_runs.episodes import EpisodeStatistics
 from envcore_runs.errors import NotEnoughMemoryError
-from envcore_runs.loop import Loop, Plan, check_memory, first_states
+from envcore_runs.loop import Loop, Plan, check_memory
 from envcore_runs.policies import find_player
 from envcore_runs.run import rollout
 from envcore_testing.trees import value_differences
@@ -97,12 +97,6 @@ def test_an_action_outside_of_the_action_space_is_an_error(wrong: int, devices: 
     with pytest.raises(InvalidArgumentError, match=r"returned actions that are not in Box\(-1, 1, \(1,\), float32\)"):
         loop.advance(16)
     assert loop.progress.steps == 0
-
-
-@pytest.mark.parametrize("devices", [1, 2])
-def test_first_states_are_those_of_the_first_environment(devices: int) -> None:
-    expected = jax.tree.map(lambda x: np.asarray(x)[:, 0], reference().state)
-    assert value_differences(first_states(plan(devices), NUM_STEPS), expected) == []
 
 
 @pytest.mark.usefixtures("toys")

@@ -21,7 +21,6 @@ from envcore_cli.assignments import choose
 from envcore_cli.errors import CommandError, Interrupted
 from envcore_cli.given import given_to
 from envcore_cli.options import (
-    ConnectTimeout,
     Coordinator,
     Devices,
     EnvId,
@@ -31,7 +30,6 @@ from envcore_cli.options import (
     Policy,
     ProcessId,
     Seed,
-    integer,
     path,
 )
 from envcore_cli.output import write
@@ -133,26 +131,18 @@ def info(env_id: EnvId, option: Options = None, set_: Params = None) -> None:
 def rollout(
     context: typer.Context,
     env_id: EnvId,
-    num_envs: Annotated[
-        int, typer.Option(parser=integer, metavar="<int>", help="How many environments step in parallel.")
-    ] = 2048,
+    num_envs: Annotated[int, typer.Option(help="How many environments step in parallel.")] = 2048,
     steps: Annotated[
         int | None,
         typer.Option(
-            parser=integer,
-            metavar="<int>",
             help="Steps of each environment; by default as many as its episodes take.",
         ),
     ] = None,
     episodes: Annotated[
         int | None,
-        typer.Option(parser=integer, metavar="<int>", help="Episodes of each environment to measure, 1 by default."),
+        typer.Option(help="Episodes of each environment to measure, 1 by default."),
     ] = None,
     policy: Policy = "random",
-    gif: Annotated[
-        Path | None,
-        typer.Option(parser=path, metavar="PATH", help="Write a picture of the first environment's first steps."),
-    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(parser=path, metavar="DIR", help="Save the rollout there; the same command continues it."),
@@ -167,7 +157,6 @@ def rollout(
     coordinator: Coordinator = None,
     num_processes: NumProcesses = None,
     process_id: ProcessId = None,
-    connect_timeout: ConnectTimeout = 300,
 ) -> None:
     """Run many environments in parallel, and report returns and speed.
 
@@ -186,14 +175,13 @@ def rollout(
     from envcore_runs import distributed
 
     # Before a module of the user's is imported, which may compute with JAX.
-    distributed.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout)
+    distributed.start(given_to(context), devices, coordinator, num_processes, process_id)
     from envcore_cli.rollout_report import report_rollout
 
     report_rollout(
         choice,
         steps,
         episodes,
-        gif,
         num_envs=num_envs,
         policy=policy,
         seed=seed,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from envcore import registry
 from envcore.errors import UnknownEnvironmentError
@@ -11,22 +10,16 @@ from envcore.plugins import PluginRecord
 from envcore.registration import Registration
 from envcore.specs import AlgorithmSpec, CommandSpec, EnvSpec, PolicySpec
 from envcore.suggestions import how_to_install, left_out
-from rich.cells import cell_len, set_cell_size
 from rich.table import Table
 from rich.text import Text
 
 from envcore_cli import output
 
-_SHOWN_FAMILIES = 30  # in the error for an unknown one
-_GAP = "  "
-_CUT = "\N{HORIZONTAL ELLIPSIS}"
-
 
 def show_environments(group: str = "") -> None:
     """Prints one line per environment or family, then the problems of plugins.
 
-    On a terminal, lines are shortened to fit, and distributions left out if there is no room; a pipe or a file gets
-    complete lines.
+    On a terminal, lines are shortened to fit. A pipe or a file gets complete lines.
 
     Args:
       group: print one line for each member of this family instead, with the options in which they differ; or only the
@@ -52,8 +45,7 @@ def show_environments(group: str = "") -> None:
         found = [(env_id, found.distribution, found.spec.summary) for env_id, found in families[""].items()]
         found += [_family_row([*members.values()]) for name, members in families.items() if name and members]
     if found:
-        for lines in _in_parts(_lines([("id", "distribution", "task"), *found], _room())):
-            output.write(lines)
+        output.write("\n".join(_lines([("id", "distribution", "task"), *found])))
     else:
         output.say(f"No environments are installed: {how_to_install('envcore[all]')}.")
     for plugin in registry.plugins:
@@ -62,35 +54,14 @@ def show_environments(group: str = "") -> None:
             output.say(problem, style="red")
 
 
-def _room() -> int | None:
-    """The number of columns of the terminal; None if the output is not a terminal."""
+def _lines(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Formats rows as aligned lines, which a terminal's width cuts. A rich table would take a millisecond per row."""
     console = output.console()
-    return console.width if console.is_terminal else None
-
-
-def _lines(rows: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
-    """Formats rows as aligned lines of at most `room` columns: drops the middle cells first, then cuts the last ones.
-
-    A rich table would take a millisecond per row and hold all rows in memory.
-    """
-    widths = [max(map(_width, cells)) for cells in zip(*rows, strict=True)]
-    shown = [0, 2] if room is not None and sum(widths) + len(_GAP) * (len(widths) - 1) > room else [0, 1, 2]
+    room = console.width if console.is_terminal else None
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     for row in rows:
-        cells = [row[i] + " " * (widths[i] - _width(row[i])) for i in shown]
-        line = _GAP.join(cells).rstrip()
-        yield line if room is None or _width(line) <= room else set_cell_size(line, max(0, room - 1)).rstrip() + _CUT
-
-
-def _width(text: str) -> int:
-    """The number of columns that a text takes; for ASCII its length, which is ten times as fast."""
-    return len(text) if text.isascii() else cell_len(text)
-
-
-def _in_parts(lines: Iterable[str], size: int = 1000) -> Iterator[str]:
-    """Joins many lines into one part, because each print costs more than a line."""
-    lines = iter(lines)
-    while part := list(itertools.islice(lines, size)):
-        yield "\n".join(part)
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        yield line if room is None or len(line) <= room else f"{line[: room - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def by_family() -> dict[str, dict[str, Registration]]:
@@ -103,9 +74,7 @@ def by_family() -> dict[str, dict[str, Registration]]:
 
 def _unknown_group(group: str, distributions: Sequence[str], families: Sequence[str]) -> str:
     names = sorted(distributions) + [name for name in families if name]
-    more = f" and {len(names) - _SHOWN_FAMILIES:,} more" if len(names) > _SHOWN_FAMILIES else ""
-    there = f"there are: {', '.join(names[:_SHOWN_FAMILIES]) or 'none'}{more}."
-    said = f"no distribution or family of environments is called {group!r}; {there}"
+    said = f"no distribution or family of environments is called {group!r}; there are: {', '.join(names) or 'none'}."
     return " ".join([said, *left_out(registry.plugins)])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-_OF_ONE = {"coordinator", "process_id", "connect_timeout"}
+_OF_ONE = {"coordinator", "process_id"}
 """Parameters that each process may have of its own."""
 
 

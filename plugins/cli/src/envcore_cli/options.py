@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Annotated
 
@@ -14,33 +13,6 @@ def path(text: str) -> Path:
     if not text:
         raise typer.BadParameter("the path is empty.")
     return Path(text)
-
-
-def integer(value: str | int) -> int:
-    """Parses an integer of an option; refuses those that float64 could not hold, times anything that is counted."""
-    try:
-        number = int(value)
-    except ValueError:
-        raise typer.BadParameter(f"{_shown(value)} is not an integer.") from None
-    if abs(number) >= 10**30:
-        raise typer.BadParameter(f"{_shown(value)} has too many digits.")
-    return number
-
-
-def number(value: str | float) -> float:
-    """Parses a number of an option; refuses those that are not finite."""
-    try:
-        found = float(value)
-    except ValueError:
-        raise typer.BadParameter(f"{_shown(value)} is not a number.") from None
-    if not math.isfinite(found):
-        raise typer.BadParameter(f"{_shown(value)} is not a finite number.")
-    return found
-
-
-def _shown(value: object) -> str:
-    text = str(value)
-    return repr(text if len(text) <= 40 else f"{text[:20]}...{text[-10:]}")
 
 
 EnvId = Annotated[
@@ -63,7 +35,6 @@ Policy = Annotated[
 Devices = Annotated[
     int | None,
     typer.Option(
-        parser=integer,
         metavar="N",
         help="Devices of this process; by default all, and of a CPU every core as a device.",
     ),
@@ -78,11 +49,6 @@ Coordinator = Annotated[
         "SLURM, Open MPI, Kubernetes and Cloud TPU need none of these options.",
     ),
 ]
-NumProcesses = Annotated[
-    int | None, typer.Option(parser=integer, metavar="N", help="How many processes; 1 ignores the cluster.")
-]
-ProcessId = Annotated[int | None, typer.Option(parser=integer, metavar="I", help="The number of this process, from 0.")]
-ConnectTimeout = Annotated[
-    int, typer.Option(parser=integer, metavar="SECONDS", help="How long to wait for the other processes.")
-]
-Seed = Annotated[int, typer.Option(parser=integer, metavar="<int>", help="Seed of the random key.")]
+NumProcesses = Annotated[int | None, typer.Option(metavar="N", help="How many processes; 1 ignores the cluster.")]
+ProcessId = Annotated[int | None, typer.Option(metavar="I", help="The number of this process, from 0.")]
+Seed = Annotated[int, typer.Option(help="Seed of the random key.")]

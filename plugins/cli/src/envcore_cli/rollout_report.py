@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import jax
-from envcore.engine.arguments import state_struct
-from envcore.rendering import picture_struct
 from envcore_runs import distributed
 from envcore_runs.choice import Choice
-from envcore_runs.loop import Plan, first_states
+from envcore_runs.loop import Plan
 from envcore_runs.run import RolloutResult, planned, run
 from rich.table import Table
 
-from envcore_cli import output, picture
-
-_MAX_FRAMES = 500
-_HEIGHT = 256  # of the picture, in pixels
+from envcore_cli import output
 
 
-def report_rollout(
-    choice: Choice, steps: int | None = None, episodes: int | None = None, gif: Path | None = None, **given: Any
-) -> None:
-    """Runs a rollout with a progress bar, prints a table and writes the picture.
+def report_rollout(choice: Choice, steps: int | None = None, episodes: int | None = None, **given: Any) -> None:
+    """Runs a rollout with a progress bar and prints a table.
 
     Args:
       choice: the environment.
       steps, episodes: of each environment, as for `envcore_runs.rollout`.
-      gif: where to write a picture of the first environment; None for no picture.
       **given: other arguments of `envcore_runs.rollout`.
 
     Raises:
-      EnvcoreError: an argument is invalid, there is not enough memory, or the picture cannot be written.
+      EnvcoreError: an argument is invalid, or there is not enough memory.
       KeyboardInterrupt, SystemExit: Ctrl-C was pressed, or SIGTERM has come; the results so far have been saved and
         shown.
     """
-    if gif is not None:
-        picture.check_writable(gif)
     plan = planned(choice.title, options=choice.options, params=choice.params, steps=steps, episodes=episodes, **given)
-    if gif is not None:
-        env = plan.player.env
-        picture_struct(env, state_struct(env), plan.params, _HEIGHT)  # fails early if the environment has no picture
     is_first = distributed.is_first()
     last: RolloutResult | None = None
     result: RolloutResult | None = None
@@ -64,8 +50,6 @@ def report_rollout(
         raise stopped
     if is_first:
         _print_table(choice.title, plan, result)
-    if gif is not None:
-        _write_picture(plan, result, gif)
 
 
 def _print_table(title: str, plan: Plan, result: RolloutResult, *, is_interrupted: bool = False) -> None:
@@ -108,12 +92,3 @@ def _devices(num: int) -> str:
     kind, processes_ = jax.devices()[0].device_kind, jax.process_count()
     of_processes = f" of {processes_:,} processes" if processes_ > 1 else ""
     return (f"{num:,} x {kind}" if num > 1 else kind) + of_processes
-
-
-def _write_picture(plan: Plan, result: RolloutResult, gif: Path) -> None:
-    """The first environment's first steps."""
-    num_frames = min(result.steps, _MAX_FRAMES)
-    states = first_states(plan, num_frames)
-    if distributed.is_first():
-        picture.write(gif, plan.player.env, states, plan.params, height=_HEIGHT)
-        output.say(f"{gif} shows the first environment's first {num_frames} steps.")

@@ -11,9 +11,6 @@ from envcore.version import __version__
 
 def versions() -> str:
     """The versions of envcore, JAX and Python, in one line; then a line for each plugin."""
-    try:
-        jax = importlib.metadata.version("jax")
-    except importlib.metadata.PackageNotFoundError:
-        jax = "not installed"
+    jax = importlib.metadata.version("jax")
     plugins = [f"{plugin.distribution} {plugin.version}" for plugin in registry.plugins]
     return "\n".join([f"envcore {__version__}, jax {jax}, Python {platform.python_version()}", *plugins])

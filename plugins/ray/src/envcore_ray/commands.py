@@ -12,7 +12,7 @@ from envcore.errors import EnvcoreError, one_line
 from envcore_baselines import algorithms
 from envcore_baselines.errors import ConfigError
 from envcore_cli.assignments import assignments
-from envcore_cli.options import Seed, integer, number, path
+from envcore_cli.options import Seed, path
 from envcore_runs.choice import choose
 from envcore_runs.folder import claimed
 
@@ -30,14 +30,10 @@ def sweep(
     setting: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting of all trials (repeatable).")
     ] = None,
-    seeds: Annotated[
-        int, typer.Option(parser=integer, metavar="<int>", help="Agents per trial, trained side by side.")
-    ] = 1,
+    seeds: Annotated[int, typer.Option(help="Agents per trial, trained side by side.")] = 1,
     seed: Seed = 0,
-    cpus: Annotated[float, typer.Option(parser=number, metavar="<float>", help="CPU cores per trial.")] = 1,
-    gpus: Annotated[
-        float, typer.Option(parser=number, metavar="<float>", help="GPUs per trial. May be a fraction.")
-    ] = 0,
+    cpus: Annotated[float, typer.Option(help="CPU cores per trial.")] = 1,
+    gpus: Annotated[float, typer.Option(help="GPUs per trial. May be a fraction.")] = 0,
 ) -> None:
     """Train over environments and settings with Ray Tune.
 

@@ -229,22 +229,6 @@ def check_memory(plan: Plan, recorded_bytes: int) -> None:
         raise InvalidArgumentError(f"num_envs must be less than 2**31, got {plan.num_envs:,}.")
 
 
-def first_states(plan: Plan, num_steps: int) -> Any:
-    """The states of the first environment before each of its first steps, taken for this."""
-    sharding, batch = _batch(plan)
-    policy = batch_policy(plan.player, batch, plan.params)
-
-    def states(start: RolloutState) -> Any:
-        def first(step: Transition) -> Any:
-            return jax.tree.map(lambda x: x[0], step.state)
-
-        _, found = run_rollout(batch, policy, start, num_steps, plan.params, collect=first)
-        return jax.tree.map(lambda x: x[None], found)
-
-    found = jax.jit(spread(states, sharding, (_SPLIT.rollout,)))(_started(plan, 0).rollout)
-    return jax.tree.map(lambda x: x[0], _shares(found)[0])
-
-
 def _steps_in_time(steps: int, seconds: float) -> int:
     """How many steps take about `_SECONDS`, if so many took so long."""
     return max(1, int(steps * _SECONDS / max(seconds, 1e-9)))

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 from envcore_cli.assignments import choose
-from envcore_cli.options import EnvId, Options, Params, Policy, Seed, integer, number, path
+from envcore_cli.options import EnvId, Options, Params, Policy, Seed, path
 
 from envcore_viewer.errors import GalleryError
 
@@ -21,26 +21,18 @@ def render(
     ],
     out: Annotated[Path, typer.Option(parser=path, metavar="PATH", help="The file: .gif, .webp, .png or .mp4.")],
     policy: Policy = "random",
-    steps: Annotated[
-        int | None, typer.Option(parser=integer, metavar="<int>", help="Frames; by default eight seconds of them.")
-    ] = None,
-    num_envs: Annotated[
-        int, typer.Option(parser=integer, metavar="<int>", help="Copies of each environment, side by side.")
-    ] = 1,
-    height: Annotated[
-        int, typer.Option(parser=integer, metavar="<int>", help="Height of one environment's picture, in pixels.")
-    ] = 256,
+    steps: Annotated[int | None, typer.Option(help="Frames; by default eight seconds of them.")] = None,
+    num_envs: Annotated[int, typer.Option(help="Copies of each environment, side by side.")] = 1,
+    height: Annotated[int, typer.Option(help="Height of one environment's picture, in pixels.")] = 256,
     fps: Annotated[
         float | None,
-        typer.Option(parser=number, metavar="<float>", help="Frames per second; by default those of the environment."),
+        typer.Option(help="Frames per second; by default those of the environment."),
     ] = None,
     overlay: Annotated[
         bool, typer.Option("--overlay", help="Write step, action, reward and return below the picture.")
     ] = False,
     names: Annotated[bool, typer.Option("--names", help="Write the id of each environment below its picture.")] = False,
-    columns: Annotated[
-        int | None, typer.Option(parser=integer, metavar="<int>", help="Columns of a mosaic of several environments.")
-    ] = None,
+    columns: Annotated[int | None, typer.Option(help="Columns of a mosaic of several environments.")] = None,
     option: Options = None,
     set_: Params = None,
     seed: Seed = 0,
@@ -62,7 +54,7 @@ def gallery(
     env_ids: Annotated[
         list[str] | None, typer.Argument(metavar="[ID...]", help="Ids of environments; by default all.")
     ] = None,
-    height: Annotated[int, typer.Option(parser=integer, metavar="<int>", help="Height of a picture, in pixels.")] = 200,
+    height: Annotated[int, typer.Option(help="Height of a picture, in pixels.")] = 200,
     option: Options = None,
     set_: Params = None,
     seed: Seed = 0,
@@ -83,7 +75,7 @@ def play(
     env_id: EnvId,
     fps: Annotated[
         float | None,
-        typer.Option(parser=number, metavar="<float>", help="Steps per second; by default those of the environment."),
+        typer.Option(help="Steps per second; by default those of the environment."),
     ] = None,
     option: Options = None,
     set_: Params = None,
