@@ -77,14 +77,27 @@ def test_processes_that_differ_end_with_one_line(more: tuple[str, ...], num_devi
     assert [(status, err) for status, _, err in ends] == [(1, f"error: {message}\n")] * 2
 
 
+RUNNING = """
+import envcore_cli
+from envcore_runs.loop import Loop
+advance = Loop.advance
+def announced(self, limit):
+    Loop.advance = advance
+    print("running", flush=True)
+    return advance(self, limit)
+Loop.advance = announced
+envcore_cli.main()
+"""
+"""`envcore`, which says that its rollout has begun."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("killed", [0, 1])
 def test_a_process_that_dies_ends_the_others(killed: int) -> None:
-    with commands(*pair(*ROLLOUT[:4], "--steps", "2000000000")) as found:
+    with commands(*pair(*ROLLOUT[:4], "--steps", "2000000000", program=RUNNING)) as found:
         for each in found:
             assert each.process.stdout is not None
-            while "3 peer ranks" not in each.process.stdout.readline():
-                pass
+            assert "running\n" in iter(each.process.stdout.readline, "")
         found[killed].process.send_signal(signal.SIGKILL)
         assert found[1 - killed].end()[0] != 0
 

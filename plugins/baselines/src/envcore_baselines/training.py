@@ -31,7 +31,6 @@ from envcore.random import key_of
 from envcore_runs import checkpoint, distributed
 from envcore_runs import folder as run_folder
 from envcore_runs.choice import choose
-from envcore_runs.compiling import quicker_jit
 from envcore_runs.folder import RUN
 from envcore_runs.memory import tree_bytes
 from envcore_runs.records import File, Natural, Positive
@@ -455,12 +454,12 @@ class Training:
         return jax.tree.map(lambda x: x[: self._run.num_agents], distributed.whole(tree))
 
 
-@functools.partial(quicker_jit, static_argnums=(0, 1))
+@functools.partial(jax.jit, static_argnums=(0, 1))
 def _start(learner: Learner, sharding: NamedSharding | None, starts: Any) -> Any:
     return spread(each_agent(learner.init), sharding, (True,))(starts)
 
 
-@functools.partial(quicker_jit, static_argnums=(0, 1, 2, 3))
+@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3))
 def _point(
     learner: Learner,
     num_updates: int,
@@ -495,7 +494,7 @@ def _point(
     return spread(of_all, sharding, (True, True, False))(states, keys, number)
 
 
-@quicker_jit
+@jax.jit
 def _chosen(is_first: jax.Array, first: Any, second: Any) -> Any:
     """For each agent, `first` or `second`."""
     return jax.vmap(trees.where)(is_first, first, second)
