@@ -33,7 +33,7 @@ def main() -> None:
         found: dict[str, Any] = {
             "algorithm": run.algorithm,
             "seeds": run.num_seeds,
-            **thinned(saved_curve(run, folder)),
+            **thinned(saved_curve(folder)),
         }
         if run.evaluation_episodes:
             found["greedy"]["episodes"] = run.evaluation_episodes
@@ -48,16 +48,16 @@ def thinned(curve: Curve) -> dict[str, Any]:
 
     What the agents earn in greedy episodes is "greedy", if they were evaluated.
     """
-    known = np.flatnonzero(~np.isnan(curve.returns).any(axis=1))
+    known = np.flatnonzero(~np.isnan(curve.array()).any(axis=1))
     bins = np.array_split(known, min(_POINTS, len(known)))
 
-    def band(rows: list[list[float]]) -> dict[str, list[float]]:
-        returns = np.array([np.array(rows)[each].mean(axis=0) for each in bins])
+    def band(rows: np.ndarray) -> dict[str, list[float]]:
+        returns = np.array([rows[each].mean(axis=0) for each in bins])
         ends = {"mean": returns.mean(axis=1), "low": returns.min(axis=1), "high": returns.max(axis=1)}
         return {name: [float(f"{x:.4g}") for x in values] for name, values in ends.items()}
 
-    found: dict[str, Any] = {"steps": [curve.steps[each[-1]] for each in bins], **band(curve.returns)}
-    return found | ({"greedy": band(curve.metrics[_GREEDY])} if _GREEDY in curve.metrics else {})
+    found: dict[str, Any] = {"steps": [curve.steps[each[-1]] for each in bins], **band(curve.array())}
+    return found | ({"greedy": band(curve.array(_GREEDY))} if _GREEDY in curve.metrics else {})
 
 
 def section(env_id: str, command: str, best: str, peers: Mapping[str, float]) -> list[str]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import re
 import shutil
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,10 +45,9 @@ def test_train_and_evaluate(run: Run, tmp_path: Path) -> None:
     code, text, err = run("evaluate", str(out), "--episodes", "50", "--sample")
     assert (code, err) == (0, "")
     rows = [line.split() for line in text.splitlines()]
-    assert text.splitlines()[0].split("  ") == ["seed", "return", "std over episodes", "std over agents"]
-    assert [row[0] for row in rows] == ["seed", "3", "4", "all"]
-    assert [len(row) for row in rows[1:]] == [3, 3, 3]  # of each agent over episodes, of all over agents
-    assert all(0.3 < float(row[1]) <= 0.5 for row in rows[1:])  # counting to 2 earns 0.25 twice
+    assert text.splitlines()[0].startswith("2 agents: return 0.")
+    assert [row[0] for row in rows[1:]] == ["agent", "seed_3", "seed_4"]
+    assert all(0.3 < float(row[1]) <= 0.5 for row in rows[2:])  # counting to 2 earns 0.25 twice
 
 
 def test_evaluate_takes_the_id_of_a_shipped_agent(run: Run) -> None:
@@ -58,7 +55,7 @@ def test_evaluate_takes_the_id_of_a_shipped_agent(run: Run) -> None:
     code, text, err = run("evaluate", "CartPole-v1", "--episodes", "3")
     assert (code, err) == (0, "")
     header, row = text.splitlines()
-    assert header.split("  ") == ["seed", "return", "std over episodes"]
+    assert header.split() == ["agent", "return", "std", "over", "episodes"]
     assert row.split()[1:] == ["500", "0"]
     code, _, err = run("evaluate", "CartPole-v2")
     assert code == 1
@@ -142,11 +139,13 @@ def test_params_that_are_drawn_for_each_episode(run: Run, tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_ctrl_c_saves_the_points_so_far(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(*TRAIN, *SETTINGS, "--out", str(tmp_path / "whole"))[0] == 0
-    out, advance = tmp_path / "parts", Training.advance
+    out, advance, left = tmp_path / "parts", Training.advance, [1]
 
     def interrupted(self: Training) -> None:
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
         advance(self)
-        os.kill(os.getpid(), signal.SIGINT)
 
     with monkeypatch.context() as patch:
         patch.setattr(Training, "advance", interrupted)
@@ -160,27 +159,6 @@ def test_ctrl_c_saves_the_points_so_far(run: Run, tmp_path: Path, monkeypatch: p
         assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
-def test_agents_that_do_not_fit_into_memory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("envcore_runs.memory.device_bytes", lambda *_: 100_000)
-    code, text, err = run(*TRAIN, *SETTINGS, "--seeds", "9000", "--out", str(tmp_path / "run"))
-    assert (code, text) == (1, "")
-    assert re.search(r"--seeds 9,000 would take about .* of memory, but only 100 kB are free: at most \d+ fit", err)
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.slow
-def test_more_episodes_than_fit_into_memory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out = str(tmp_path / "run")
-    assert run(*TRAIN, *SETTINGS, "--out", out)[0] == 0
-    monkeypatch.setattr("envcore_runs.memory.device_bytes", lambda: 100_000)
-    assert run("evaluate", out, "--episodes", "10")[0] == 0
-    code, text, err = run("evaluate", out, "--episodes", "100000")
-    assert (code, text) == (1, "")
-    assert re.search(
-        r"--episodes 100,000 would take about .* of memory, but only 100 kB are free: at most \d+ fit", err
-    )
-
-
 def test_show_prints_the_settings(run: Run) -> None:
     code, text, err = run("train", "ppo", "Counter-v0", "--show", *SETTINGS)
     assert (code, err) == (0, "")
@@ -191,28 +169,18 @@ def test_show_prints_the_settings(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(("--sweep", "clips=1,2"), "there is no setting 'clips'"), (("--log", "csv"), "--log must be one of jsonl, ")],
-)
-def test_show_checks_what_it_does_not_print(run: Run, arguments: tuple[str, ...], message: str) -> None:
-    code, text, err = run("train", "ppo", "Counter-v0", "--show", *arguments)
-    assert (code, text) == (1, "")
-    assert message in err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
     [
         (
             ("pop", "Counter-v0", "--out", "x"),
             "there is no algorithm 'pop'. Did you mean 'ppo'? Available: bootstrapped_dqn, ",
         ),
         (("no_module:Mine", "Counter-v0", "--out", "x"), "algorithm no_module:Mine cannot be imported: ModuleNotFound"),
-        (("json:dumps", "Counter-v0", "--out", "x"), "an algorithm must be a class, got <function"),
-        (("json:JSONDecoder", "Counter-v0", "--out", "x"), "the algorithm JSONDecoder has no Config, a dataclass"),
+        (("json:dumps", "Counter-v0", "--out", "x"), "an algorithm must be a class with a Config, "),
+        (("ppo", "Counter-v0", "--out", "x", "--sweep", "clips=1,2"), "there is no setting 'clips'"),
         (("guess.py:Guess", "Counter-v0", "--out", "x"), "For your own, pass MODULE:CLASS, as in `import MODULE`."),
         (("ppo", "Nope-v0", "--out", "x"), "Nope-v0"),
         (("ppo", "Counter-v0"), "--out DIR is needed"),
-        (("ppo", "Counter-v0", "--out", "x", "--seeds", "0"), "--seeds must be from 1 to 10,000, got 0."),
+        (("ppo", "Counter-v0", "--out", "x", "--seeds", "0"), "--seeds must be a positive integer, got 0"),
         (("ppo", "Counter-v0", "--out", "x", "--setting", "clip"), "--setting must be NAME=VALUE"),
         (("ppo", "Counter-v0", "--out", "x", "--setting", "clip=1", "--setting", "clip=2"), "gives 'clip' twice."),
         (

@@ -144,19 +144,8 @@ def test_ranges_and_numbers_of_devices(tmp_path: Path) -> None:
             "env must be an id or an environment, got .* give the first",
         ),
         ("ppo", Counter, {}, InvalidArgumentError, "env must be an id or an environment, got <class"),
-        ("ppo", "Counter-v0", {"callback": 5}, InvalidArgumentError, "callback must be a function of a point .* got 5"),
-        ("ppo", "Counter-v0", {"sweep": ["clip"]}, InvalidArgumentError, r"sweep must be a dict, .* got \['clip'\]"),
         ("ppo", "Counter-v0", {"sweep": {"clip": 0.1}}, ConfigError, "sweep: clip needs a list of values, got 0.1"),
-        *(
-            (
-                "ppo",
-                "Counter-v0",
-                {"evaluation_episodes": each},
-                InvalidArgumentError,
-                "evaluation_episodes must be an int",
-            )
-            for each in (-1, 1.5, "a", 1_000_001)
-        ),
+        ("ppo", "Counter-v0", {"evaluation_episodes": -1}, InvalidArgumentError, "evaluation_episodes must be from 0"),
     ],
 )
 def test_what_does_not_fit(algorithm: str, env_id: Any, arguments: Any, error: type[Exception], message: str) -> None:

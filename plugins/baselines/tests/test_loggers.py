@@ -6,7 +6,6 @@ import dataclasses
 import json
 import math
 import re
-import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from envcore.errors import EnvcoreError, FileError, InvalidArgumentError
+from envcore.errors import EnvcoreError, FileError
 from envcore.suggestions import how_to_install
 from envcore_baselines.curve import Point
 from envcore_baselines.loggers import JsonLines, TensorBoard, WeightsAndBiases, scalars
@@ -27,7 +26,7 @@ SMALL = ("--setting", "total_steps=384", "--setting", "num_envs=4", "--setting",
 
 def point(steps: int, *returns: float, loss: float = 0.5) -> Point:
     names = [f"seed_{number}" for number in range(len(returns))]
-    return Point(steps, names, np.array(returns), {"loss": np.full(len(returns), loss)}, 1000.0)
+    return Point(steps, names, np.array(returns), {"loss": np.full(len(returns), loss)}, 1000.0, 0.5)
 
 
 def test_numbers_of_a_point() -> None:
@@ -52,19 +51,11 @@ def test_json_lines_go_on_where_a_training_does(tmp_path: Path) -> None:
     assert [(line["steps"], line["return"]) for line in lines] == [(100, 1.0), (200, 1.0), (300, 2.0), (400, 2.0)]
 
 
-def test_a_logger_is_for_one_training(tmp_path: Path) -> None:
-    log = JsonLines(tmp_path / "log.jsonl")
-    log(point(100, 1.0))
-    with pytest.raises(InvalidArgumentError, match="a JsonLines logs one training: make another"):
-        log(point(100, 2.0))
-    assert len((tmp_path / "log.jsonl").read_text().splitlines()) == 1
-
-
 @pytest.mark.parametrize("content", ["a diary\n", "[1]\n", '{"loss": 1}\n'])
 def test_json_lines_spare_other_files(tmp_path: Path, content: str) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(content)
-    with pytest.raises(FileError, match=r"log\.jsonl is damaged: .* Move it away\."):
+    with pytest.raises(FileError, match=r"log\.jsonl has other lines .*: move it away"):
         JsonLines(path)(point(1, 1.0))
     assert path.read_text() == content
 
@@ -127,18 +118,6 @@ def test_a_logger_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_pat
         WeightsAndBiases()
 
 
-def test_without_a_login_no_folder_is_made(monkeypatch: pytest.MonkeyPatch, run: Run, tmp_path: Path) -> None:
-    def login() -> None:
-        raise KeyError("No API key")
-
-    monkeypatch.delenv("WANDB_MODE", raising=False)
-    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(login=login, Error=KeyError))
-    code, text, err = run("train", "ppo", "Counter-v0", *SMALL, "--out", str(tmp_path / "run"), "--log", "wandb")
-    assert (code, text) == (1, "")
-    assert "Weights & Biases cannot log: KeyError: 'No API key'" in err
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.slow
 def test_the_command_logs(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "run"
@@ -150,4 +129,4 @@ def test_the_command_logs(run: Run, tmp_path: Path) -> None:
     assert {"return", "greedy_return", "loss", "seed_1/kl", "steps_per_second"} <= lines[-1].keys()
     assert len(list((out / "tensorboard").iterdir())) == 1
     code, text, err = run(*arguments, "--log", "paper")
-    assert (code, text, err) == (1, "", "error: --log must be one of jsonl, tensorboard, wandb, got 'paper'.\n")
+    assert (code, text, err) == (1, "", "error: --log must be jsonl, tensorboard or wandb, got 'paper'.\n")

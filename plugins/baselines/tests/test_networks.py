@@ -19,7 +19,7 @@ from envcore import spaces
 from envcore.errors import FileError, InvalidArgumentError
 from envcore_baselines import algorithms, training
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.networks import Network, network_of
+from envcore_baselines.networks import Network, checked_network, network_of
 from envcore_baselines.ppo import PPO
 from envcore_baselines.trained import TrainedAgent
 from envcore_baselines.training import Run
@@ -58,14 +58,9 @@ def test_what_is_a_network() -> None:
             "the network must have the functions .* got <function init.*what makes a network is to be called",
         ),
         ((init, 3), ConfigError, "the network must have the functions"),
-        ("own_network:init", ConfigError, "the network must have the functions .* got own_network:init"),
+        ("own_network:init", ConfigError, "the network must have the functions .* got 'own_network:init'"),
         ("own_network:nothing", InvalidArgumentError, "network own_network:nothing cannot be imported: AttributeError"),
         ("own_network", InvalidArgumentError, "network must be MODULE:NAME, as in `import MODULE`, got 'own_network'"),
-        (
-            type("Two", (Linear,), {"__init__": lambda self, a, b: None}),
-            ConfigError,
-            "the network Two must take one argument",
-        ),
     ],
 )
 def test_what_is_none(network: Any, error: type[Exception], message: str) -> None:
@@ -142,23 +137,25 @@ def test_the_command(run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert json.loads(Path("run/run.json").read_text())["network"] == "my_network:Linear"
     assert run(*train)[:2] == (0, text)
     code, _, err = run("train", "es", "Counter-v0", "--out", "es", "--network", "my_network:Linear")
-    assert (code, err) == (1, "error: es takes no network; these algorithms take one: dqn, ppo, pqn.\n")
+    assert (code, err) == (1, "error: ES takes no network; ppo, pqn and dqn take one.\n")
     code, _, err = run(*train[:-1], "my_network:init")
     assert (code, err.count("\n")) == (1, 1)
     assert err.startswith("error: the network must have the functions init(key, obs)")
 
 
 def test_an_algorithm_that_takes_none() -> None:
-    with pytest.raises(ConfigError, match=r"Guess takes no network; these algorithms take one: .*ppo"):
+    with pytest.raises(ConfigError, match=r"Guess takes no network; ppo, pqn and dqn take one"):
         algorithms.learner(Guess, Counter(), Counter().default_params, GuessConfig(), Linear)
 
 
 @pytest.mark.parametrize(
     ("network", "message"),
     [
-        (Linear(3), r"outputs float32 \(n, 2\) and values float32 \(n,\), got \(\(\(2, 3\), 'float32'\)"),
-        (Network(init, lambda weights, obs: obs), r"float32 \(n, 2\) and .*, got \(\(2, 4\), 'float32'\) for n = 2"),
-        (Network(init, lambda weights, obs: 1 / 0), "but it fails: ZeroDivisionError: division by zero"),
+        (Linear(3), r"outputs float32 \(n, 2\) and values float32 \(n,\), got \[\(\(2, 3\), 'float32'\)"),
+        (
+            Network(init, lambda weights, obs: obs),
+            r"float32 \(n, 2\) and .*, got \[\(\(2, 4\), 'float32'\)\] for n = 2",
+        ),
     ],
 )
 def test_a_network_that_does_not_fit(network: Any, message: str) -> None:
@@ -172,9 +169,8 @@ def test_a_network_that_does_not_fit(network: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("network", "message"),
     [
-        (LinearValues(3), r"float32 \(n, 2\), got \(\(2, 3\), 'float32'\) for n = 2"),
-        (Linear(2), r"float32 \(n, 2\), got \(\(\(2, 2\), 'float32'\), "),
-        (Network(init, lambda weights, obs: 1 / 0), "but it fails: ZeroDivisionError: division by zero"),
+        (LinearValues(3), r"float32 \(n, 2\), got \[\(\(2, 3\), 'float32'\)\] for n = 2"),
+        (Linear(2), r"float32 \(n, 2\), got \[\(\(2, 2\), 'float32'\), "),
     ],
 )
 def test_values_that_do_not_fit(algorithm: str, network: Any, message: str) -> None:
@@ -197,8 +193,13 @@ def test_normalized_observations_are_floats() -> None:
     env, network = Flags(), (init, lambda weights, obs: apply(weights, ~obs))
     for is_normalized in (False, True):
         config = algorithms.config("ppo", None, {**SMALL, "normalize_observations": is_normalized})
-        fails = (
-            pytest.raises(ConfigError, match="but it fails: TypeError") if is_normalized else contextlib.nullcontext()
-        )
+        fails = pytest.raises(TypeError) if is_normalized else contextlib.nullcontext()
         with fails:
             algorithms.learner("ppo", env, env.default_params, config, network)
+
+
+@pytest.mark.parametrize("weights", [{}, jnp.zeros(3, jnp.int32)])
+def test_weights_that_cannot_learn(weights: Any) -> None:
+    network = Network(lambda key, obs: weights, lambda weights, obs: obs[:, :2])
+    with pytest.raises(ValueError, match="the network must have weights, which are floats, so that it can learn"):
+        checked_network(network, jnp.zeros(4), {"values": (2,)})

@@ -55,46 +55,25 @@ def test_numbers_of_numpy() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("steps", 0, "steps must be an integer of at least 1, got 0"),
-        ("steps", 2**31, "steps must be at most 2,147,483,647, got 2147483648"),
-        ("steps", 1.5, "steps must be an integer of at least 1, got 1.5"),
-        ("steps", True, "steps must be an integer of at least 1, got True"),
-        ("steps", float("inf"), "steps must be an integer of at least 1, got inf"),
+        ("speed", 1, "there is no setting 'speed'. The settings are steps, rate, kind, fast, hidden, size, "),
+        ("steps", 0, "steps must be an integer from 1 to 2,147,483,647, got 0"),
+        ("steps", 1.5, "steps must be an integer from 1 to 2,147,483,647, got 1.5"),
+        ("steps", True, "steps must be an integer from 1 to 2,147,483,647, got True"),
+        ("memory", -1, "memory must be an integer from 0 to 2,147,483,647, got -1"),
         ("rate", "fast", "rate must be a number from 0 to 1, got 'fast'"),
         ("rate", float("nan"), "rate must be a number from 0 to 1, got nan"),
         ("rate", 1.1, "rate must be a number from 0 to 1, got 1.1"),
-        ("rate", 10**400, "rate must be a number from 0 to 1, got 1000"),
-        ("steps", 10**400, "steps must be at most 2,147,483,647, got 1000"),
-        ("steps", -(10**400), "steps must be an integer of at least 1, got -1000"),
-        (
-            "hidden",
-            [8, 2**31],
-            r"hidden must be a list of positive integers below 2\*\*31, such as \[64, 64\], got \[8, 2147483648\]",
-        ),
-        ("hidden", [1] * 101, "hidden must be at most 100 layers, got 101"),
+        ("weight", -0.5, "weight must be a number from 0 to 1,000,000, got -0.5"),
         ("kind", "odd", "kind must be one of 'plain', 'fancy', got 'odd'"),
         ("fast", 1, "fast must be true or false, got 1"),
         ("label", 1, "label must be a string, got 1"),
-        ("hidden", [0], r"hidden must be a list of positive integers below 2\*\*31, such as \[64, 64\], got \[0\]"),
-        ("hidden", 64, r"hidden must be a list of positive integers below 2\*\*31, such as \[64, 64\], got 64"),
-        ("speed", 1, "there is no setting 'speed'. The settings are steps, rate, kind, fast, hidden, size, "),
-        ("size", 0, "size must be an integer of at least 1, got 0"),
-        ("size", 2**31, "size must be at most 2,147,483,647, got 2147483648"),
-        ("memory", -1, "memory must be an integer of at least 0, got -1"),
-        ("weight", -0.5, "weight must be a number from 0 to 1,000,000, got -0.5"),
-        ("weight", float("inf"), "weight must be a number from 0 to 1,000,000, got inf"),
-        ("weight", 10**400, "weight must be a number from 0 to 1,000,000, got 1000"),
+        ("hidden", [0], r"hidden must be a list of positive integers, such as \[64, 64\], got \[0\]"),
+        ("hidden", 64, r"hidden must be a list of positive integers, such as \[64, 64\], got 64"),
     ],
 )
 def test_an_invalid_value(name: str, value: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=f"^here: {message}"):
         settings.build(Toy, {name: value}, "here")
-
-
-def test_numbers_that_python_does_not_print() -> None:
-    for name, value in (("steps", 16**20_000), ("rate", -(16**20_000)), ("hidden", [16**20_000])):
-        with pytest.raises(ConfigError, match=rf"^here: {name} must be .*, got \[?a number of 80,001 bits"):
-            settings.build(Toy, {name: value}, "here")
 
 
 def test_printed_settings_are_read_back() -> None:

@@ -102,21 +102,21 @@ def test_agents_of_a_sweep(tmp_path: Path) -> None:
 def test_the_command_trains_a_grid_and_evaluates_it(run: Run, tmp_path: Path) -> None:
     settings = [f"{name}={list(value) if isinstance(value, tuple) else value}" for name, value in SMALL.items()]
     arguments = [argument for setting in settings for argument in ("--setting", setting)]
-    grid = ("--sweep", "learning_rate=1e-4,1e-2", "--sweep", "clip=0.3")
-    code, text, err = run("train", "ppo", "Counter-v0", "--seeds", "2", *grid, *arguments, "--out", str(tmp_path))
+    sweep = ("--sweep", "learning_rate=1e-4,1e-2", "--sweep", "clip=0.3")
+    code, text, err = run("train", "ppo", "Counter-v0", "--seeds", "2", *sweep, *arguments, "--out", str(tmp_path))
     assert (code, err) == (0, "")
     first, header, *rows = text.splitlines()
     assert first.startswith(f"{tmp_path}: 4 agents, 288 steps each; last return ")
-    assert header.split() == ["learning_rate", "clip", "return", "std", "over", "agents"]
-    assert sorted(tuple(row.split()[:2]) for row in rows) == [("0.0001", "0.3"), ("0.01", "0.3")]
+    assert header.split() == ["settings", "return", "std", "over", "agents"]
+    grid = [f"learning_rate={rate} clip=0.3" for rate in ("0.0001", "0.01")]
+    assert sorted(" ".join(row.split()[:2]) for row in rows) == grid
     returns = [float(row.split()[2]) for row in rows]
     assert returns == sorted(returns, reverse=True)
     code, text, err = run("evaluate", str(tmp_path), "--episodes", "4", "--best")
     assert (code, err) == (0, "")
-    table = [row.split()[:3] for row in text.splitlines()]
-    assert table[0] == ["learning_rate", "clip", "seed"]
-    assert table[1:5] == [[rate, "0.3", seed] for rate in ("0.0001", "0.01") for seed in "01"]
-    assert table[5:] == [[rate, "0.3", "all"] for rate in ("0.0001", "0.01")]
+    first, header, *rows = text.splitlines()
+    assert first.startswith("4 agents: return ")
+    assert [" ".join(row.split()[:3]) for row in rows] == [f"{each} seed_{seed}" for each in grid for seed in "01"]
 
 
 @pytest.mark.slow
@@ -126,8 +126,8 @@ def test_sampled_actions_are_those_of_the_swept_setting(run: Run, tmp_path: Path
     assert run(*train, *settings, "--out", str(tmp_path))[0] == 0
     code, text, err = run("evaluate", str(tmp_path), "--sample", "--episodes", "20")
     assert (code, err) == (0, "")
-    greedy, random = (row.split() for row in text.splitlines()[1:])
-    assert (greedy[0], random[0]) == ("0", "1")
+    greedy, random = (row.split() for row in text.splitlines()[2:])
+    assert (greedy[0], random[0]) == ("epsilon=0", "epsilon=1")
     assert float(greedy[3]) == 0 < float(random[3])  # deviations of the returns
 
 

@@ -13,7 +13,6 @@ from envcore.suggestions import left_out
 from envcore_runs import user_modules
 
 from envcore_baselines import networks, settings
-from envcore_baselines.contract import check_class, check_learner
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.plugin import envcore_algorithms
 
@@ -65,7 +64,7 @@ def name_of(what: str, value: Any, *, is_saved: bool) -> str:
     return user_modules.reference_to(f"the {what}", value) if is_saved else description.name_of(value)
 
 
-def config(algorithm: Algorithm, env_id: str | None, given: Mapping[str, Any], source: str = "--setting") -> Any:
+def config(algorithm: Algorithm, env_id: str | None, given: Mapping[str, Any], source: str = "settings") -> Any:
     """The settings of an algorithm: its defaults, then those of the environment's file, then the given ones.
 
     Args:
@@ -88,7 +87,7 @@ def grid(
     algorithm: Algorithm,
     sweep: Mapping[str, Sequence[Any] | np.ndarray],
     given: Mapping[str, Any],
-    source: str = "--sweep",
+    source: str = "sweep",
 ) -> dict[str, list[float]]:
     """The values of settings that are swept, checked.
 
@@ -129,51 +128,47 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
       network: as for `networks.network_of`; None for the algorithm's own.
 
     Raises:
-      ConfigError: there is no such algorithm, it takes no network, or the settings, the network or the environment's
-        spaces do not fit.
+      ConfigError: there is no such algorithm, it takes no network, the settings, the network or the environment's
+        spaces do not fit, or the class lacks a member of `Learner`.
       InvalidArgumentError: the class or the network cannot be imported.
     """
     if env.observation_space(params).flat_space().shape == (0,):
         raise ConfigError(f"{env.name} observes no numbers: {env.observation_space(params)}.")
     from envcore_baselines.distributions import of_several
-    from envcore_baselines.learner import observed
+    from envcore_baselines.learner import Learner, observed
 
     kind, _ = _found(algorithm)
-    takes_distribution = "distribution" in inspect.signature(kind).parameters
-    options: dict[str, Any] = {"distribution": of_several(env, params)} if takes_distribution else {}
+    arguments = inspect.signature(kind).parameters
+    options: dict[str, Any] = {"distribution": of_several(env, params)} if "distribution" in arguments else {}
     if network is not None:
-        if not networks.takes_network(lambda: kind):
-            rows = registry.announced(AlgorithmSpec).items()
-            known = [name for name, row in rows if networks.takes_network(lambda row=row: row.load(ConfigError))]
-            name = algorithm if isinstance(algorithm, str) else kind.__name__
-            raise ConfigError(f"{name} takes no network; these algorithms take one: {', '.join(known)}.")
+        if "network" not in arguments:
+            raise ConfigError(f"{kind.__name__} takes no network; ppo, pqn and dqn take one.")
         options["network"] = networks.network_of(network)
     try:
         made: Learner = kind(observed(env, params), params, config, **options)
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    check_learner(made)
-    if made.steps_per_update > _MOST:
-        raise ConfigError(f"an update would take {made.steps_per_update:,} steps: at most {_MOST:,} fit.")
-    if made.num_updates > _MOST:
+    for member in vars(Learner):
+        if not member.startswith("_") and not hasattr(made, member):
+            raise ConfigError(
+                f"the algorithm {kind.__name__} has no {member}: envcore_baselines.learner.Learner says what it is."
+            )
+    if max(made.steps_per_update, made.num_updates) > _MOST:
         raise ConfigError(
-            f"the run would take {made.num_updates:,} updates, of {made.steps_per_update:,} steps each: at most "
-            f"{_MOST:,} fit."
+            f"the run would take {made.num_updates:,} updates of {made.steps_per_update:,} steps: at most {_MOST:,} "
+            "of each fit."
         )
     return made
 
 
-def is_announced(algorithm: Algorithm) -> bool:
-    """Whether an algorithm is one that a plugin announces, by its name."""
-    announced = registry.announced(AlgorithmSpec)
-    return isinstance(algorithm, str) and announced.find(algorithm, ConfigError) is not None
-
-
 def _found(algorithm: Algorithm) -> tuple[type[Any], str]:
     """The class of an algorithm, and its table in the files of environments; "" where they cannot have one."""
-    if not isinstance(algorithm, str):
-        return check_class(algorithm), ""
-    found = registry.announced(AlgorithmSpec).find(checked(algorithm), ConfigError)
-    if found is None:
-        return check_class(user_modules.imported("algorithm", algorithm)), ""
-    return check_class(found.load(ConfigError)), found.spec.name
+    kind: Any = algorithm
+    table = ""
+    if isinstance(algorithm, str):
+        found = registry.announced(AlgorithmSpec).find(checked(algorithm), ConfigError)
+        kind = found.load(ConfigError) if found else user_modules.imported("algorithm", algorithm)
+        table = found.spec.name if found else ""
+    if not isinstance(kind, type) or not dataclasses.is_dataclass(getattr(kind, "Config", None)):
+        raise ConfigError(f"an algorithm must be a class with a Config, the dataclass of its settings, got {kind!r}.")
+    return kind, table

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from envcore import suggestions
 from envcore.errors import InvalidArgumentError
 from envcore.suggestions import how_to_install
 from envcore_cli import output
@@ -18,6 +16,7 @@ from envcore_cli.assignments import assignments, choose
 from envcore_cli.errors import CommandError
 from envcore_cli.given import given_to
 from envcore_cli.options import (
+    Cache,
     ConnectTimeout,
     Coordinator,
     Devices,
@@ -30,11 +29,13 @@ from envcore_cli.options import (
     integer,
     path,
 )
+from envcore_runs.interrupt import interruptible
 
 from envcore_baselines import algorithms, settings
 from envcore_baselines.errors import ConfigError
 
-_LOGS = ("jsonl", "tensorboard", "wandb")
+if TYPE_CHECKING:
+    from envcore_baselines.experiment import Trained
 
 
 def train(
@@ -92,6 +93,7 @@ def train(
     num_processes: NumProcesses = None,
     process_id: ProcessId = None,
     connect_timeout: ConnectTimeout = 300,
+    cache: Cache = None,
 ) -> None:
     """Train agents, each on one device.
 
@@ -99,41 +101,66 @@ def train(
     give the same command again: the results are those of a run without an interruption, bit for bit, if each device has
     as many agents as before. A seed alone learns otherwise than the same seed in a group, as rounding differs.
     """
+    name, given = algorithms.checked(algorithm), assignments("--setting", setting or (), ConfigError)
+    values = assignments("--sweep", sweep or (), ConfigError)
+    swept = {each: value if isinstance(value, tuple | list) else [value] for each, value in values.items()}
     choice = choose(env_id, option or (), set_ or (), randomize or ())
-    # Before evosax, and perhaps a module of the user's, is imported, which computes with JAX.
-    if not show:
-        from envcore_runs import distributed
-
-        distributed.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout)
-    name = algorithms.checked(algorithm)
-    given = assignments("--setting", setting or (), ConfigError)
-    if not 1 <= seeds <= algorithms.MAX_AGENTS:
-        raise InvalidArgumentError(f"--seeds must be from 1 to {algorithms.MAX_AGENTS:,}, got {seeds}.")
-    if out is None and not show:
-        raise InvalidArgumentError("--out DIR is needed: the folder for the results.")
-    swept = _swept(sweep or ())
-    algorithms.grid(name, swept, given)
-    for kind in log or ():
-        if kind not in _LOGS:
-            raise InvalidArgumentError(f"--log must be one of {', '.join(_LOGS)}, got {kind!r}.")
     if show:
         output.write(settings.as_toml(algorithms.config(name, choice.found.spec.id, given), name))
         return
-    assert out is not None
+    if out is None:
+        raise InvalidArgumentError("--out DIR is needed: the folder for the results.")
     if video and not importlib.util.find_spec("envcore_viewer"):
         raise CommandError(f"--video needs envcore-viewer, which is not installed: {how_to_install('envcore-viewer')}.")
-    from envcore_runs import distributed
+    from envcore_runs import processes
 
-    from envcore_baselines.experiment import planned
+    # First: evosax, and perhaps a module of the user's, computes with JAX when it is imported.
+    processes.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout, cache)
+    import numpy as np
 
-    made = choice.make()
-    run = planned(choice, name, given, seed, seeds, swept, network, evaluate)
+    from envcore_baselines import experiment
+
+    algorithms.config(name, None, given)
     if video:
         from envcore_viewer.animation import files
 
         video = files.checked_path(video)
-    _train(run, made, out, devices, _loggers(log or (), run, out) if distributed.is_first() else [])
-    if video and distributed.is_first():
+    is_shown = output.console().is_terminal and processes.is_first()
+    with (
+        output.progress_bar(is_shown=is_shown, transient=True) as progress,
+        interruptible(is_shared=not processes.is_alone()),
+        contextlib.ExitStack() as stack,
+    ):
+        kinds = dict.fromkeys(log or ()) if processes.is_first() else ()
+        loggers = [stack.enter_context(_logger(kind, out, given_to(context))) for kind in kinds]
+        bar = progress.add_task("compiling", total=1.0)
+
+        def write(point: Any) -> None:
+            for logger in loggers:
+                logger(point)
+            returns = point.returns[~np.isnan(point.returns)]
+            description = f"{point.steps:,} steps, return {returns.mean() if returns.size else np.nan:.4g}"
+            progress.update(bar, description=description, completed=point.share)
+
+        trained = experiment.train(
+            name,
+            env_id,
+            seeds=seeds,
+            seed=seed,
+            options=choice.options,
+            params=choice.params,
+            sweep=swept,
+            randomize=choice.randomize,
+            network=network,
+            evaluation_episodes=evaluate,
+            out=out,
+            callback=write,
+            devices=devices,
+            **given,
+        )
+    if processes.is_first():
+        _report(trained, out)
+    if video and processes.is_first():
         from envcore_viewer.render import render
 
         render([choice], video, f"trained:{out}", None, 1, None, None, seed, 480, overlay=False, names=False)
@@ -159,138 +186,63 @@ def evaluate(
 
     An agent never sees the random numbers of its training again, whatever --seed is.
     """
-    from envcore_baselines import trained
-    from envcore_baselines.training import Run
+    from envcore_baselines.trained import agents_of
 
     if not 1 <= episodes <= 1_000_000:
         raise InvalidArgumentError(f"--episodes must be from 1 to 1,000,000, got {episodes}.")
-    if agents in trained.names() and not Path(agents).exists():
-        if best:
-            raise InvalidArgumentError("--best needs the folder of a run: a shipped agent has no curve.")
-        players = [trained.load(agents)]
-        _evaluate(players[0].run, players, episodes, sample, seed)
-        return
-    folder = Path(agents)
-    if not folder.is_dir():
-        meant = suggestions.hint(agents, trained.names()) or f" Those are {', '.join(trained.names())}."
-        raise InvalidArgumentError(
-            f"{agents} is neither the folder of a run nor an environment with a trained agent.{meant}"
-        )
-    run = Run.load(folder)
-    _evaluate(run, trained.TrainedAgent.of_run(run, *run.make(), folder, best), episodes, sample, seed)
-
-
-def _train(run: Any, made: Any, out: Path, devices: int | None, loggers: Sequence[Any]) -> None:
-    from envcore_runs import distributed
-
-    from envcore_baselines.experiment import started
-
-    is_shown = output.console().is_terminal and distributed.is_first()
-    with (
-        output.progress_bar(is_shown=is_shown, transient=True) as progress,
-        started(run, made, run.learner(*made), out, devices, "--seeds") as session,
-        contextlib.ExitStack() as stack,
-    ):
-        bar, training = progress.add_task("compiling", total=None), session.training
-        for note in session.notes if distributed.is_first() else ():
-            output.say(note)
-        for logger in loggers:
-            stack.enter_context(logger)
-        for point in session.points():
-            for logger in loggers:
-                logger(point)
-            speed = "" if math.isnan(point.steps_per_second) else f", {point.steps_per_second:,.0f} steps/s"
-            description = f"{point.steps:,} steps, return {training.curve.last:.4g}{speed}"
-            progress.update(bar, description=description, total=training.num_points, completed=len(training.curve))
-    if distributed.is_first():
-        _report(run, out, training.curve)
-
-
-def _loggers(kinds: Sequence[str], run: Any, out: Path) -> list[Any]:
-    """What writes the points of a training, of these kinds."""
-    import dataclasses
-
-    from envcore_baselines.loggers import JsonLines, TensorBoard, WeightsAndBiases
-
-    facts, name = dataclasses.asdict(run), f"{run.algorithm} {run.env_id}"
-    make: dict[str, Callable[[], Any]] = {
-        "jsonl": lambda: JsonLines(out / "log.jsonl"),
-        "tensorboard": lambda: TensorBoard(out / "tensorboard"),
-        "wandb": lambda: WeightsAndBiases(facts, out, name=name),
-    }
-    loggers = [make[kind]() for kind in dict.fromkeys(kinds)]
-    for logger in loggers:
-        logger.check()
-    return loggers
-
-
-def _swept(texts: Sequence[str]) -> dict[str, Any]:
-    """The values of `--sweep`; several, or one alone, by name."""
-    values = assignments("--sweep", texts, ConfigError)
-    return {name: value if isinstance(value, tuple | list) else [value] for name, value in values.items()}
-
-
-def _report(run: Any, out: Path, curve: Any) -> None:
-    """What a training came to; of a sweep, a row for each combination, the best first."""
-    import numpy as np
-    from rich.table import Table
-
-    from envcore_baselines.sweep import text
-
-    agents = f"{run.num_agents} agent{'s' * (run.num_agents != 1)}"
-    output.say(f"{out}: {agents}, {curve.steps[-1]:,} steps each; last return {curve.last:.4g}.")
-    if len(run.combinations) == 1:
-        return
-    table = Table(*run.sweep, "return", "std over agents", box=None, pad_edge=False)
-    returns = np.array(curve.last_of_each).reshape(-1, run.num_seeds)
-    means = np.nan_to_num(returns.mean(1), nan=-np.inf)
-    for number in np.argsort(-means, kind="stable"):
-        values = [text(value) for value in run.combinations[number].values()]
-        table.add_row(*values, f"{returns[number].mean():.4g}", f"{returns[number].std():.4g}")
-    output.show(table)
-
-
-def _evaluate(run: Any, agents: Sequence[Any], episodes: int, sample: bool, seed: int) -> None:
-    """Plays the agents of a run and prints a table of their returns."""
+    players = agents_of(agents, best)
     import jax
     import numpy as np
     from envcore.random import key_of
     from envcore_runs import memory
     from rich.table import Table
 
-    from envcore_baselines.evaluation import MAX_STEPS, episode_returns
-    from envcore_baselines.footprint import episode_bytes
-    from envcore_baselines.sweep import text
+    from envcore_baselines.evaluation import MAX_STEPS
 
-    first = agents[0]
-    each = episode_bytes(first.learner, first.params, first.agent)
-    memory.check_fits("--episodes", episodes, each, memory.device_bytes())
-    learners = [first.learner] * len(run.combinations)
-    if sample and run.sweep:  # swept settings may decide how actions are sampled
-        learners = [agent.run.learner(*run.make()) for agent in agents[:: run.num_seeds]]
-    with output.progress_bar(is_shown=output.console().is_terminal, transient=True) as progress:
-        keys = jax.random.split(key_of(seed), run.num_agents)
-
-        def play(number: int) -> Any:
-            of_group, agent = learners[number // run.num_seeds], agents[number].agent
-            return jax.block_until_ready(
-                episode_returns(of_group, first.params, agent, keys[number], episodes, not sample)
-            )
-
-        played = [play(number) for number in progress.track(range(run.num_agents), description="agents")]
-    spreads = ["std over episodes", *(["std over agents"] if run.num_seeds > 1 else [])]
-    table = Table(*run.sweep, "seed", "return", *spreads, box=None, pad_edge=False)
-    means = []
-    for number, (returns, ended) in enumerate(played):
-        returns, seed = np.asarray(returns, np.float64), run.seeds[number]
-        means.append(returns.mean())
-        swept = [text(value) for value in run.combinations[number // run.num_seeds].values()]
-        table.add_row(*swept, str(seed), f"{returns.mean():.4g}", f"{returns.std():.4g}")
+    keys = jax.random.split(key_of(seed), len(players))
+    with (
+        output.progress_bar(is_shown=output.console().is_terminal, transient=True) as progress,
+        interruptible(),
+        memory.explained("--episodes", episodes),
+    ):
+        tracked = progress.track(list(zip(players, keys, strict=True)), description="agents")
+        played = [agent.play(episodes, key, greedy=not sample) for agent, key in tracked]
+    table = Table("agent", "return", "std over episodes", box=None, pad_edge=False)
+    for agent, (returns, ended) in zip(players, played, strict=True):
+        table.add_row(agent.name, f"{returns.mean():.4g}", f"{returns.std():.4g}")
         if not ended.all():
-            cut = int((~ended).sum())
-            output.say(f"{cut} episode{'s' * (cut != 1)} of {run.names[number]} cut after {MAX_STEPS:,} steps.")
-    for group, of_group in zip(run.combinations, np.reshape(means, (-1, run.num_seeds)), strict=True):
-        if run.num_seeds > 1:
-            swept = [text(value) for value in group.values()]
-            table.add_row(*swept, "all", f"{of_group.mean():.4g}", "", f"{of_group.std():.4g}")
+            output.say(f"{(~ended).sum()} episodes of {agent.name} cut after {MAX_STEPS:,} steps.")
+    if len(players) > 1:
+        means = [returns.mean() for returns, _ in played]
+        output.say(f"{len(players)} agents: return {np.mean(means):.4g}, std over agents {np.std(means):.4g}.")
+    output.show(table)
+
+
+def _logger(kind: str, out: Path, given: Mapping[str, str]) -> Any:
+    """What writes the points of a training."""
+    from envcore_baselines.loggers import JsonLines, TensorBoard, WeightsAndBiases
+
+    if kind == "jsonl":
+        return JsonLines(out / "log.jsonl")
+    if kind == "tensorboard":
+        return TensorBoard(out / "tensorboard")
+    if kind == "wandb":
+        return WeightsAndBiases(given, out)
+    raise InvalidArgumentError(f"--log must be jsonl, tensorboard or wandb, got {kind!r}.")
+
+
+def _report(trained: Trained, out: Path) -> None:
+    """What a training came to; of a sweep, a row for each combination, the best first."""
+    import numpy as np
+    from rich.table import Table
+
+    run, returns = trained.run, trained.last_returns
+    agents = f"{run.num_agents} agent{'s' * (run.num_agents != 1)}"
+    output.say(f"{out}: {agents}, {trained.steps[-1]:,} steps each; last return {returns.mean():.4g}.")
+    if not run.sweep:
+        return
+    table = Table("settings", "return", "std over agents", box=None, pad_edge=False)
+    rows = returns.reshape(-1, run.num_seeds)
+    for number in np.argsort(-rows.mean(1), kind="stable"):
+        table.add_row(run.groups[number], f"{rows[number].mean():.4g}", f"{rows[number].std():.4g}")
     output.show(table)

@@ -1,28 +1,28 @@
 """Where the points of a training go as they come: JSON lines, TensorBoard, Weights & Biases.
 
-    envcore_baselines.train("ppo", "CartPole-v1", callback=loggers.TensorBoard("runs/cartpole"))
+    with loggers.TensorBoard("runs/cartpole") as log:
+        envcore_baselines.train("ppo", "CartPole-v1", callback=log)
 
-A logger is a callback of `envcore_baselines.train`; on the command line, `--log` makes one. All write the same numbers:
-the returns and metrics of each agent, their means over the agents, and the steps per second.
+A logger is a callback of `envcore_baselines.train`, of one training, and a context manager that closes it; on the
+command line, `--log` makes one. All write the same numbers: the returns and metrics of each agent, their means over the
+agents, and the steps per second.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import math
-import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from envcore.errors import EnvcoreError, InvalidArgumentError, one_line
+from envcore.errors import EnvcoreError, FileError, one_line
 from envcore.files import replace
 from envcore.suggestions import how_to_install
-from envcore_runs.records import File
 
 from envcore_baselines.curve import Point
 
@@ -43,42 +43,7 @@ def scalars(point: Point) -> dict[str, float]:
     return {name: value for name, value in found.items() if math.isfinite(value)}
 
 
-class Logger:
-    """A callback of `envcore_baselines.train`, and a context manager that closes it. Each training needs its own."""
-
-    _steps = 0
-
-    def __call__(self, point: Point) -> None:
-        """Writes a point.
-
-        Raises:
-          InvalidArgumentError: it is not later than the point before, so it is one of another training.
-        """
-        if point.steps <= self._steps:
-            raise InvalidArgumentError(f"a {type(self).__name__} logs one training: make another for the next one.")
-        self.write(point)
-        self._steps = point.steps
-
-    def check(self) -> None:
-        """Raises `EnvcoreError` if it cannot log, before a training begins."""
-
-    def write(self, point: Point) -> None:
-        """Writes a point, which is later than the one before."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Writes what is left."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-class JsonLines(Logger):
+class JsonLines(contextlib.AbstractContextManager["JsonLines", None]):
     """A file with an object for each point, its `steps` and `scalars`.
 
     Where a training continues, the file does: lines of points that are trained again are replaced. Another training
@@ -93,28 +58,22 @@ class JsonLines(Logger):
 
     def __init__(self, path: str | Path):
         self._path, self._lines = Path(path), list[str]()
-        self._file = File(self._path, "Move it away.")
 
-    def write(self, point: Point) -> None:
-        """Writes a line."""
+    def __call__(self, point: Point) -> None:
+        """Writes a point."""
         if not self._lines and self._path.exists():
-            self._lines = self._before(point.steps)
+            try:
+                lines = self._path.read_text().splitlines()
+                self._lines = [line for line in lines if json.loads(line)["steps"] < point.steps]
+            except (ValueError, TypeError, KeyError) as error:
+                raise FileError(f"{self._path} has other lines than those of a training: move it away.") from error
         self._lines.append(json.dumps({"steps": point.steps, **scalars(point)}))
         replace(self._path, "".join(f"{line}\n" for line in self._lines).encode())
 
-    def _before(self, steps: int) -> list[str]:
-        """The lines of the file about earlier points."""
-        earlier: list[str] = []
-        for line in self._file.content().splitlines():
-            found = self._file.parsed(line, dict[str, Any]).get("steps")
-            if not isinstance(found, int):
-                raise self._file.damaged("a line says no steps")
-            if found < steps:
-                earlier.append(line.decode())
-        return earlier
+    def __exit__(self, *error: object) -> None: ...
 
 
-class TensorBoard(Logger):
+class TensorBoard(contextlib.AbstractContextManager["TensorBoard", None]):
     """TensorBoard's event files: `tensorboard --logdir FOLDER` shows them.
 
     Args:
@@ -128,7 +87,7 @@ class TensorBoard(Logger):
         self._module = _imported("tensorboardX", "tensorboard")
         self._folder, self._writer = str(folder), None
 
-    def write(self, point: Point) -> None:
+    def __call__(self, point: Point) -> None:
         """Writes a point; what an earlier training wrote of it and of later ones is no longer shown."""
         if self._writer is None:
             self._writer = self._module.SummaryWriter(self._folder, purge_step=point.steps)
@@ -137,12 +96,12 @@ class TensorBoard(Logger):
             self._writer.add_scalar(tag, value, point.steps)
         self._writer.flush()
 
-    def close(self) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._writer is not None:
             self._writer.close()
 
 
-class WeightsAndBiases(Logger):
+class WeightsAndBiases(contextlib.AbstractContextManager["WeightsAndBiases", None]):
     """A run of Weights & Biases, which reads its own environment variables, such as WANDB_MODE=offline.
 
     Args:
@@ -158,29 +117,22 @@ class WeightsAndBiases(Logger):
         self._module, self._run = _imported("wandb", "wandb"), None
         self._options = {"project": "envcore", "config": dict(config or {}), "dir": folder and str(folder), **options}
 
-    def check(self) -> None:
-        if os.environ.get("WANDB_MODE", "online") == "online":
-            self._call(self._module.login)
-
-    def write(self, point: Point) -> None:
+    def __call__(self, point: Point) -> None:
         """Logs a point; the first one begins the run.
 
         Raises:
           EnvcoreError: the run cannot begin, for example without a login.
         """
         if self._run is None:
-            self._run = self._call(self._module.init, **self._options)
+            try:
+                self._run = self._module.init(**self._options)
+            except self._module.Error as error:
+                raise EnvcoreError(f"Weights & Biases cannot log: {one_line(error)}") from error
         self._run.log(scalars(point), step=point.steps)
 
-    def close(self) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._run is not None:
             self._run.finish()
-
-    def _call(self, function: Callable[..., Any], **options: Any) -> Any:
-        try:
-            return function(**options)
-        except self._module.Error as error:
-            raise EnvcoreError(f"Weights & Biases cannot log: {one_line(error)}") from error
 
 
 def _imported(module: str, extra: str) -> Any:

@@ -8,11 +8,9 @@ flax's or haiku's transformed function, or a class of such objects, whose first 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from envcore.errors import EnvcoreError, one_line
 from envcore_runs import user_modules
 
 from envcore_baselines.errors import ConfigError
@@ -35,32 +33,15 @@ def network_of(network: Any) -> Any:
       ConfigError: it is none.
       InvalidArgumentError: it cannot be imported.
     """
-    title = repr(network)
-    if isinstance(network, str):
-        network, title = user_modules.imported("network", network), network
-    if type(network) is tuple and len(network) == 2:
-        network = Network(*network)
-    if not callable(getattr(network, "init", None)) or not callable(getattr(network, "apply", None)):
-        made = "; what makes a network is to be called first" if callable(network) else ""
+    found = user_modules.imported("network", network) if isinstance(network, str) else network
+    if type(found) is tuple and len(found) == 2:
+        found = Network(*found)
+    if not callable(getattr(found, "init", None)) or not callable(getattr(found, "apply", None)):
+        made = "; what makes a network is to be called first" if callable(found) else ""
         raise ConfigError(
-            f"the network must have the functions init(key, obs) and apply(weights, obs), got {title}{made}."
+            f"the network must have the functions init(key, obs) and apply(weights, obs), got {network!r}{made}."
         )
-    if isinstance(network, type):
-        try:
-            inspect.signature(network).bind(1)
-        except TypeError:
-            raise ConfigError(
-                f"the network {network.__name__} must take one argument: the number of outputs."
-            ) from None
-    return network
-
-
-def takes_network(algorithm: Callable[[], Any]) -> bool:
-    """Whether an algorithm, which the function imports, takes a network; False for one that cannot be imported."""
-    try:
-        return "network" in inspect.signature(algorithm()).parameters
-    except (EnvcoreError, TypeError, ValueError):
-        return False
+    return found
 
 
 def checked_network(network: Any, obs: Any, results: Mapping[str, tuple[int, ...]]) -> Any:
@@ -74,28 +55,22 @@ def checked_network(network: Any, obs: Any, results: Mapping[str, tuple[int, ...
         the number of outputs.
 
     Raises:
-      ValueError: it fails, has no weights or some that are not floats, or returns something else.
+      ValueError: it returns something else, or has no weights that learn. What the network itself raises is not caught.
     """
     import jax
     import jax.numpy as jnp  # this module is also imported by commands that need no JAX
 
-    described = [f"{name} float32 {('n', *shape)}".replace("'", "") for name, shape in results.items()]
-    expected = f"the network must map observations to {' and '.join(described)}"
+    made = network(*next(iter(results.values()))) if isinstance(network, type) else network
     one, two = (jax.ShapeDtypeStruct((number, *obs.shape), obs.dtype) for number in (1, 2))
-    try:
-        made = network(*next(iter(results.values()))) if isinstance(network, type) else network
-        weights = jax.eval_shape(made.init, jax.eval_shape(lambda: jax.random.key(0)), one)
-        returned = [jax.eval_shape(made.apply, weights, batch) for batch in (two, one)]  # acting takes one
-    except Exception as error:
-        raise ValueError(f"{expected}, but it fails: {one_line(error)}") from error
-    for number, each in zip((2, 1), returned, strict=True):
-        found = jax.tree.map(lambda x: (x.shape, x.dtype.name), each)
-        wanted = [((number, *shape), "float32") for shape in results.values()]
-        if found != (wanted[0] if len(wanted) == 1 else tuple(wanted)):
-            raise ValueError(f"{expected}, got {found} for n = {number}.")
-    if not jax.tree.leaves(weights):
-        raise ValueError("the network has no weights, so it cannot learn.")
-    for leaf in jax.tree.leaves(weights):
-        if not jnp.issubdtype(leaf.dtype, jnp.floating):
-            raise ValueError(f"the weights of the network must be floats, which learn, got {leaf.dtype.name}.")
+    weights = jax.eval_shape(made.init, jax.eval_shape(lambda: jax.random.key(0)), one)
+    for batch in (two, one):  # acting takes one
+        returned = jax.eval_shape(made.apply, weights, batch)
+        found = [(x.shape, x.dtype.name) for x in jax.tree.leaves(returned)]
+        if found != [((batch.shape[0], *shape), "float32") for shape in results.values()]:
+            described = [f"{name} float32 {('n', *shape)}".replace("'", "") for name, shape in results.items()]
+            expected = f"the network must map observations to {' and '.join(described)}"
+            raise ValueError(f"{expected}, got {found} for n = {batch.shape[0]}.")
+    leaves = jax.tree.leaves(weights)
+    if not leaves or not all(jnp.issubdtype(leaf.dtype, jnp.floating) for leaf in leaves):
+        raise ValueError(f"the network must have weights, which are floats, so that it can learn, got {weights}.")
     return made

@@ -34,9 +34,6 @@ from envcore_runs.records import File
 
 from envcore_baselines.errors import ConfigError
 
-_MOST_LAYERS = 100
-"""Of a network; with thousands, its compilation takes minutes."""
-
 _LARGEST, _LARGEST_FLOAT = 2**31 - 1, 10**6
 """Integer and number without bounds of their own."""
 
@@ -68,34 +65,16 @@ def build(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
     """
     fields: dict[str, Any] = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     hints = get_type_hints(kind, include_extras=True)
-    for name in values:
+    found: dict[str, Any] = {}
+    for name, value in values.items():
         if name not in fields:
             meant = suggestions.hint(name, fields)
             raise ConfigError(f"{source}: there is no setting {name!r}.{meant} The settings are {', '.join(fields)}.")
-    checked = {name: _checked(name, hints[name], fields[name].default, value, source) for name, value in values.items()}
-    return kind(**checked)
-
-
-def check_kind(kind: type[Any]) -> None:
-    """Checks that a dataclass is one of settings.
-
-    Raises:
-      ConfigError: a field has no default, or an annotation that is none of those above.
-    """
-    try:
-        hints = get_type_hints(kind, include_extras=True)
-    except NameError as error:  # of a class inside a function
-        raise ConfigError(f"the annotations of {kind.__name__} cannot be read: {error}.") from error
-    for field in dataclasses.fields(kind):
-        hint = hints[field.name]
-        plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
-        if plain not in (bool, int, float, str, tuple[int, ...]) and get_origin(plain) is not Literal:
-            raise ConfigError(
-                f"the setting {field.name} of {kind.__name__} must be a bool, int, float, str, Literal or "
-                f"tuple[int, ...], got {hint!r}."
-            )
-        if field.default is dataclasses.MISSING or not field.init:
-            raise ConfigError(f"the setting {field.name} of {kind.__name__} needs a default.")
+        try:
+            found[name] = _checked(hints[name], fields[name].default, _plain(value))
+        except ValueError as error:
+            raise ConfigError(f"{source}: {name} must be {error}, got {value!r}.") from None
+    return kind(**found)
 
 
 def as_toml(config: Any, algorithm: str) -> str:
@@ -105,47 +84,40 @@ def as_toml(config: Any, algorithm: str) -> str:
     return "\n".join([f"[{header}]", *lines])
 
 
-def _checked(name: str, hint: Any, default: Any, value: Any, source: str) -> Any:
-    def invalid(wanted: str) -> ConfigError:
-        return ConfigError(f"{source}: {name} must be {wanted}, got {value!r}.")
+def _checked(hint: Any, default: Any, value: Any) -> Any:
+    """The value as the annotation has it.
 
-    value = _plain(value)
-    is_number = type(value) is int or (type(value) is float and math.isfinite(value))
-    kind, bounds = (hint.__origin__, hint.__metadata__[0]) if get_origin(hint) is Annotated else (hint, None)
-    if kind is bool:
-        if not isinstance(value, bool):
-            raise invalid("true or false")
-        return value
+    Raises:
+      ValueError: with what it must be.
+    """
+    kind, bounds = get_args(hint) if get_origin(hint) is Annotated else (hint, None)
+    number = value if type(value) in (int, float) and math.isfinite(value) else math.nan
     if kind is int:
-        smallest, largest = bounds or (min(default, 1), _LARGEST)
-        if not is_number or value != int(value) or value < smallest:
-            raise invalid(f"an integer of at least {smallest}")
-        if value > largest:
-            raise invalid(f"at most {largest:,}")
-        return int(value)
+        low, high = bounds or (min(default, 1), _LARGEST)
+        if not (low <= number <= high and number == int(number)):
+            raise ValueError(f"an integer from {low:,} to {high:,}")
+        return int(number)
     if kind is float:
         low, high = bounds or (0, _LARGEST_FLOAT)
-        if not is_number or not low <= value <= high:
-            raise invalid(f"a number from {low} to {high:,}")
-        return float(value)
-    if kind is str:
-        if not isinstance(value, str):
-            raise invalid("a string")
-        return value
+        if not low <= number <= high:
+            raise ValueError(f"a number from {low:,} to {high:,}")
+        return float(number)
     if get_origin(kind) is Literal:
         if value not in get_args(kind):
-            raise invalid(f"one of {', '.join(map(repr, get_args(kind)))}")
-        return value
-    value = list(map(_plain, value)) if isinstance(value, list | tuple) else value
-    if not isinstance(value, list) or not all(type(x) is int and 0 < x < 2**31 for x in value):
-        raise invalid("a list of positive integers below 2**31, such as [64, 64]")
-    if len(value) > _MOST_LAYERS:
-        raise ConfigError(f"{source}: {name} must be at most {_MOST_LAYERS} layers, got {len(value):,}.")
-    return tuple(value)
+            raise ValueError(f"one of {', '.join(map(repr, get_args(kind)))}")
+    elif get_origin(kind) is tuple:
+        if not isinstance(value, list | tuple) or not all(type(x) is int and 0 < x <= _LARGEST for x in value):
+            raise ValueError("a list of positive integers, such as [64, 64]")
+        return tuple(value)
+    elif type(value) is not kind:
+        raise ValueError("true or false" if kind is bool else "a string")
+    return value
 
 
 def _plain(value: Any) -> Any:
-    """A number of numpy's or JAX's as one of Python's; other values as they are."""
+    """Numbers of numpy's and JAX's, also those in a list, as Python's; other values as they are."""
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
     return value.item() if getattr(value, "shape", None) == () else value
 
 

@@ -10,15 +10,18 @@ from typing import Any, Self
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import trees
+from envcore import suggestions, trees
 from envcore.environment import Environment
 from envcore.errors import FileError, InvalidArgumentError
 from envcore.wrappers import ActionMaskObservation, RunningStatistics
 from envcore_runs import checkpoint
+from envcore_runs.naming import argument
 from envcore_runs.records import Natural
 from jax.tree_util import keystr, tree_leaves_with_path
 
+from envcore_baselines.evaluation import episode_returns
 from envcore_baselines.learner import Learner, as_observed, with_masks
+from envcore_baselines.sweep import Swept
 from envcore_baselines.training import Run, Training
 
 FOLDER = Path(__file__).parent / "agents"
@@ -51,6 +54,7 @@ class TrainedAgent:
       params: the environment's params.
       learner: the algorithm that it was trained by, for this environment.
       agent: what `learner.act` takes.
+      name: as in its run, such as "seed_0".
       mean_return: of its greedy episodes after the training; NaN if they have not been measured.
       std_return: their standard deviation.
       episodes: their number.
@@ -61,6 +65,7 @@ class TrainedAgent:
     params: Any
     learner: Learner = dataclasses.field(repr=False)
     agent: Any = dataclasses.field(repr=False)
+    name: str = ""
     mean_return: float = math.nan
     std_return: float = math.nan
     episodes: int = 0
@@ -84,7 +89,7 @@ class TrainedAgent:
         training = Training.load(trained, run, folder)
         agents = training.best_agents if best else training.agents
         expected = jax.eval_shape(jax.vmap(learner.init), run.starts).agent
-        if _shapes(agents) != _shapes(expected):
+        if jax.tree.map(np.shape, agents) != jax.tree.map(np.shape, expected):
             raise FileError(f"the agents of {folder} do not fit {env.name}: they were trained with other spaces.")
         return cls.of_agents(run, env, params, learner, agents)
 
@@ -98,7 +103,11 @@ class TrainedAgent:
         def of(number: int) -> Any:
             return jax.tree.map(lambda x: jnp.asarray(x[number]), arrays)
 
-        return [cls(run.of_agent(number), env, params, learner, of(number)) for number in range(run.num_agents)]
+        runs = map(run.of_agent, range(run.num_agents))
+        return [
+            cls(each, env, params, learner, of(number), name)
+            for number, (each, name) in enumerate(zip(runs, run.names, strict=True))
+        ]
 
     @classmethod
     def of_file(cls, path: str | Path, env: Environment | None = None, params: Any = None) -> Self:
@@ -124,7 +133,7 @@ class TrainedAgent:
             if saved is not None and (saved.dtype, leaf.dtype) == (np.float16, np.float32):
                 tensors[keystr(place)] = saved.astype(np.float32)
         agent = checkpoint.restore(path, tensors, struct, key)
-        return cls(run, env, params, learner, agent, **dataclasses.asdict(about.returns))
+        return cls(run, env, params, learner, agent, run.names[0], **dataclasses.asdict(about.returns))
 
     def save(self, path: str | Path) -> None:
         """Writes the agent as it plays, with matrices in float16, but for statistics and what float16 does not hold.
@@ -135,6 +144,18 @@ class TrainedAgent:
         narrow = jax.tree.map(_narrowed, self.agent, is_leaf=lambda x: isinstance(x, RunningStatistics))
         about = AboutAgent(self.run, Returns(self.mean_return, self.std_return, self.episodes))
         checkpoint.save(path, narrow, dataclasses.asdict(about))
+
+    def play(self, num_episodes: int, key: jax.Array, *, greedy: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """Plays episodes, side by side; see `envcore_baselines.evaluation.episode_returns`.
+
+        Returns:
+          The returns, float64 (num_episodes,), and whether each episode ended, bool (num_episodes,).
+        """
+        learner = self.learner
+        if not greedy and isinstance(learner, Swept):  # its settings may decide how actions are sampled
+            learner = self.run.learner(self.env, self.params)
+        returns, ended = episode_returns(learner, self.params, self.agent, key, num_episodes, greedy)
+        return np.asarray(returns, np.float64), np.asarray(ended)
 
     def start_memory(self) -> Any:
         """What the agent remembers at the start of an episode, a pytree of arrays; () if it remembers nothing."""
@@ -178,6 +199,28 @@ def load(env_id: str) -> TrainedAgent:
     return TrainedAgent.of_file(path_of(env_id))
 
 
+def agents_of(name: str | Path, best: bool = False) -> list[TrainedAgent]:
+    """The agents of the run in a folder, in its order, or the one of an environment that comes with this package.
+
+    Args:
+      name: the folder, or the id of the environment.
+      best: whether each is the agent of the best point of its curve, not of the last one.
+
+    Raises:
+      FileError: there is neither; the folder has no checkpoint, it is damaged or does not fit the environment.
+      InvalidArgumentError: an agent that comes with this package has no curve.
+    """
+    if Path(name).is_dir():
+        run = Run.load(name)
+        return TrainedAgent.of_run(run, *run.make(), name, best)
+    if name not in names():
+        meant = suggestions.hint(str(name), names()) or f" Those are {', '.join(names())}."
+        raise FileError(f"{name} is neither the folder of a run nor an environment with a trained agent.{meant}")
+    if best:
+        raise InvalidArgumentError(f"{argument('best')} needs the folder of a run: a shipped agent has no curve.")
+    return [load(str(name))]
+
+
 def player(env_id: str, env: Environment, params: Any, folder: str) -> TrainedAgent:
     """What `--policy trained` plays; with `trained:DIR`, the first agent of the run in that folder.
 
@@ -209,10 +252,6 @@ def path_of(env_id: str) -> Path:
 def names() -> list[str]:
     """The ids of the environments for which there is a trained agent."""
     return sorted(path.stem for path in FOLDER.glob("*.safetensors"))
-
-
-def _shapes(tree: Any) -> Any:
-    return jax.tree.map(lambda x: (x.shape, x.dtype), tree)
 
 
 def _narrowed(x: Any) -> Any:

@@ -14,10 +14,10 @@ import dataclasses
 import functools
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -28,18 +28,15 @@ from envcore.environment import Environment
 from envcore.errors import FileError
 from envcore.files import replace
 from envcore.random import key_of
-from envcore_runs import checkpoint, distributed
-from envcore_runs import folder as run_folder
+from envcore_runs import checkpoint, placement, processes, run_folder, user_modules
 from envcore_runs.choice import choose
-from envcore_runs.folder import RUN
-from envcore_runs.memory import tree_bytes
-from envcore_runs.records import File, Natural, Positive
+from envcore_runs.compiling import quicker_jit
+from envcore_runs.records import Natural, Range
+from envcore_runs.run_folder import RUN
 from jax.sharding import NamedSharding
 
 from envcore_baselines import algorithms
-from envcore_baselines.contract import check_update
-from envcore_baselines.curve import Curve, CurveRecord, Point
-from envcore_baselines.footprint import largest_bytes
+from envcore_baselines.curve import Curve, Point
 from envcore_baselines.learner import Constants, Learner, Metrics, each_agent
 from envcore_baselines.sweep import Swept, combinations, title
 
@@ -78,9 +75,9 @@ class Run:
     params: dict[str, Any]
     config: dict[str, Any]
     seed: Natural
-    num_seeds: Positive
-    sweep: dict[str, list[int | float]] = dataclasses.field(default_factory=dict[str, list[int | float]])
-    randomize: dict[str, list[int | float]] = dataclasses.field(default_factory=dict[str, list[int | float]])
+    num_seeds: Annotated[int, Range(1, algorithms.MAX_AGENTS)]
+    sweep: dict[str, list[float]] = dataclasses.field(default_factory=dict[str, list[float]])
+    randomize: dict[str, list[float]] = dataclasses.field(default_factory=dict[str, list[float]])
     network: str = ""
     evaluation_episodes: Natural = 0
 
@@ -110,11 +107,6 @@ class Run:
         return math.prod(map(len, self.sweep.values())) * self.num_seeds
 
     @property
-    def seeds(self) -> list[int]:
-        """The seed of each agent."""
-        return [self.seed + number for number in range(self.num_seeds)] * len(self.combinations)
-
-    @property
     def groups(self) -> list[str]:
         """The names of the combinations of a sweep; [""] without one."""
         return [title(each) for each in self.combinations]
@@ -128,7 +120,8 @@ class Run:
     @property
     def keys(self) -> jax.Array:
         """The random key of each agent, that of its seed: typed keys (num_agents,)."""
-        return jnp.stack([key_of(seed) for seed in self.seeds])
+        seeds = [self.seed + number for number in range(self.num_seeds)]
+        return jnp.stack([key_of(seed) for seed in seeds * len(self.combinations)])
 
     @property
     def starts(self) -> Any:
@@ -165,97 +158,43 @@ class Run:
           ConfigError: the settings do not fit the environment, or cannot be swept; a user's algorithm fails.
         """
         algorithm = self.algorithm if algorithm is None else algorithm
-        config = algorithms.config(algorithm, None, self.config, RUN)
-        names = tuple(algorithms.grid(algorithm, self.sweep, {}, RUN))
         network = (self.network or None) if network is None else network
-        if network is None and algorithms.is_announced(algorithm):
-            return _shared_learner(algorithm, env, Constants(params), config, names)
-        return _learner(algorithm, env, params, config, network, names)
+        config = algorithms.config(algorithm, None, self.config, RUN)
+        if network is None and isinstance(algorithm, str) and not user_modules.is_reference(algorithm):
+            return _shared_learner(algorithm, env, Constants(params), config, tuple(self.sweep))
+        return _learner(algorithm, env, params, config, network, tuple(self.sweep))
 
     def claimed(self, folder: str | Path) -> AbstractContextManager[None]:
         """Creates this run's folder, or checks that it is this run's, and locks it; see `run_folder.claimed`.
 
         Raises:
-          FileError: as there, when the block begins.
+          FileError, ProcessError: as there, when the block begins.
         """
         return run_folder.claimed(folder, dataclasses.asdict(self))
 
 
-@dataclasses.dataclass(frozen=True)
-class _Saved:
-    """What a checkpoint says beside its arrays."""
-
-    curve: CurveRecord
-    agents_on_a_device: Positive | None = None
-
-
-class Progress(NamedTuple):
-    """How far the agents are, each leaf with a leading axis for them.
-
-    Attributes:
-      state: the learner's.
-      best: the agent at its best point so far: by the greedy episodes of its evaluation, or without by its training.
-      best_return: its mean return there, float32; minus infinity before any episode ended.
-    """
+class _Agents(NamedTuple):
+    """The state of the agents, and each at its best point so far with its mean return there; leaves as for `agents`."""
 
     state: Any
     best: Any
     best_return: np.ndarray
 
 
-def _load(folder: str | Path, num_agents: int) -> tuple[dict[str, np.ndarray], _Saved]:
-    folder = Path(folder)
-    tensors, saved = checkpoint.load(folder / CHECKPOINT, _Saved)
-    if saved.curve.num_agents != num_agents:
-        raise File(folder / CHECKPOINT).damaged(f"it has {saved.curve.num_agents:,} agents, of {num_agents:,}")
-    return tensors, saved
+@dataclasses.dataclass(frozen=True)
+class _Saved:
+    """What a checkpoint says beside its arrays."""
+
+    curve: Curve
 
 
-def saved_curve(run: Run, folder: str | Path) -> Curve:
+def saved_curve(folder: str | Path) -> Curve:
     """The learning curve at the last checkpoint of a run.
 
     Raises:
-      FileError: there is no checkpoint, it is damaged, or it is one of another number of agents.
+      FileError: there is no checkpoint, or it is damaged.
     """
-    return Curve.of_record(_load(folder, run.num_agents)[1].curve)
-
-
-def training_bytes(
-    learner: Learner, run: Run, sharding: NamedSharding | None = None, evaluate: Evaluate | None = None
-) -> int:
-    """About how many bytes the training of one agent takes: its state and what a program stores, each twice.
-
-    The programs are traced for this, and not again when they run.
-
-    Args:
-      learner, run, sharding, evaluate: as for `Training`.
-    """
-    sharding = _of_several(sharding)
-    num_agents = _agents_on_a_device(run, sharding)
-    rows = num_agents * (1 if sharding is None else sharding.mesh.size)
-
-    def of_all(tree: Any) -> Any:
-        return jax.tree.map(lambda x: jax.ShapeDtypeStruct((rows, *x.shape[1:]), x.dtype), tree)
-
-    one = dataclasses.replace(run, num_seeds=1)
-    starts, keys = jax.eval_shape(lambda: (one.starts, one.keys))
-    states = _start.trace(learner, sharding, of_all(starts)).out_info
-    updates = _updates_of_a_point(learner)
-    program = _point.trace(learner, updates, evaluate, sharding, of_all(states), of_all(keys), np.int32(0))
-    return 2 * (tree_bytes(states) // rows + largest_bytes(program.jaxpr) // num_agents)
-
-
-def _of_several(sharding: NamedSharding | None) -> NamedSharding | None:
-    """The devices, None for one."""
-    return None if sharding is None or sharding.mesh.size == 1 else sharding
-
-
-def _agents_on_a_device(run: Run, sharding: NamedSharding | None) -> int:
-    return -(-run.num_agents // (1 if sharding is None else sharding.mesh.size))
-
-
-def _updates_of_a_point(learner: Learner) -> int:
-    return -(-learner.num_updates // _POINTS)
+    return checkpoint.load(Path(folder) / CHECKPOINT, _Saved)[1].curve
 
 
 def _hashable(option: Any) -> Any:
@@ -279,8 +218,6 @@ def _learner(
     def make(config: Any) -> Learner:
         return algorithms.learner(algorithm, env, params, config, network)
 
-    if not algorithms.is_announced(algorithm):  # as those that a user is just writing
-        check_update(make(config))
     return Swept(make, config, names) if names else make(config)
 
 
@@ -297,12 +234,10 @@ class Training:
         process 0 writes. None keeps nothing.
       sharding: the devices; None for one.
       evaluate: plays an agent's greedy episodes at each point of the curve; None leaves them out.
-      checkpoint_seconds: as for `experiment.train`.
 
     Attributes:
       curve: the learning curve so far.
       num_points: points of the whole curve.
-      is_split_anew: whether it continues with another number of agents on a device, which changes the rounding.
 
     Raises:
       FileError: the checkpoint is damaged or does not fit.
@@ -315,30 +250,24 @@ class Training:
         folder: Path | None,
         sharding: NamedSharding | None = None,
         evaluate: Evaluate | None = None,
-        checkpoint_seconds: float | None = None,
     ):
         self._learner, self._run, self._folder, self._evaluate = learner, run, folder, evaluate
-        self._checkpoint_seconds = _SECONDS if checkpoint_seconds is None else checkpoint_seconds
-        self._sharding = _of_several(sharding)
-        self._updates = _updates_of_a_point(learner)
+        num_devices = 1 if sharding is None else sharding.mesh.size
+        self._sharding = sharding if num_devices > 1 else None
+        self._rows = np.minimum(np.arange(-(-run.num_agents // num_devices) * num_devices), run.num_agents - 1)
+        self._updates = -(-learner.num_updates // _POINTS)
         self.num_points = -(-learner.num_updates // self._updates)
-        self._on_a_device = _agents_on_a_device(run, self._sharding)
-        self.is_split_anew = False
         keys, starts = run.keys, run.starts
         self._keys = self._placed(keys)
         if folder and (path := folder / CHECKPOINT).exists():
-            tensors, saved = _load(folder, run.num_agents)
-            self.curve = Curve.of_record(saved.curve)
-            if self.curve.steps != [self._steps(number + 1) for number in range(min(len(self.curve), self.num_points))]:
-                raise File(path).damaged("the steps of its curve are not those of the run")
-            state = _start.trace(learner, None, starts).out_info
-            struct = Progress(state, state.agent, np.zeros(run.num_agents, np.float32))
+            tensors, saved = checkpoint.load(path, _Saved)
+            self.curve, state = saved.curve, jax.eval_shape(each_agent(learner.init), starts)
+            struct = _Agents(state, state.agent, np.zeros(run.num_agents, np.float32))
             state, best, best_return = checkpoint.restore(path, tensors, struct, keys)
-            self._progress = Progress(self._placed(state), self._placed(best), np.asarray(best_return))
-            self.is_split_anew = (saved.agents_on_a_device or self._on_a_device) != self._on_a_device
+            self._agents = _Agents(self._placed(state), self._placed(best), np.asarray(best_return))
         else:
             state = _start(learner, self._sharding, self._placed(starts))
-            self._progress = Progress(state, state.agent, np.full(run.num_agents, -np.inf, np.float32))
+            self._agents = _Agents(state, state.agent, np.full(run.num_agents, -np.inf, np.float32))
             self.curve = Curve(run.num_agents)
         if folder:
             run_folder.check_agreed(folder, len(self.curve))
@@ -365,36 +294,48 @@ class Training:
     @property
     def agents(self) -> Any:
         """The agents so far, every leaf with a leading axis for them."""
-        return self._whole(self._progress.state.agent)
+        return self._whole(self._agents.state.agent)
 
     @property
     def best_agents(self) -> Any:
-        """Each agent at its best point so far, every leaf with a leading axis for them."""
-        return self._whole(self._progress.best)
+        """Each agent at its best point so far, by its greedy episodes or else its training: leaves as for `agents`."""
+        return self._whole(self._agents.best)
 
     @property
     def point(self) -> Point:
         """The last point of the curve, which is not empty."""
         curve = self.curve
-        metrics = {name: np.array(rows[-1]) for name, rows in curve.metrics.items()}
-        return Point(curve.steps[-1], self._run.names, np.array(curve.returns[-1]), metrics, self._steps_per_second)
+        metrics = {name: curve.array(name)[-1] for name in curve.metrics}
+        share = min(len(curve) / self.num_points, 1.0)
+        return Point(curve.steps[-1], self._run.names, curve.array()[-1], metrics, self._steps_per_second, share)
 
     def advance(self) -> None:
         """Adds a point to the curve; saves, if the last checkpoint is old or this is the end.
 
         Raises:
           FileError: as for `save`.
+          ProcessError: another process has ended.
         """
-        started = time.perf_counter()
-        state, metrics = self._after(self._updates, self._evaluate)
-        curve = self.curve.with_point(self._steps(len(self.curve) + 1), self._whole(metrics))
-        progress = self._progress_to(state, curve.metrics["greedy_return"] if self._evaluate else curve.returns)
-        self._progress, self.curve = progress, curve  # in one statement: they fit together whenever Ctrl-C comes
-        steps = self._updates * self._learner.steps_per_update * self._run.num_agents
-        self._steps_per_second = steps / (time.perf_counter() - started) if self._is_compiled else math.nan
+        started, (state, best, best_return), number = time.perf_counter(), self._agents, len(self.curve)
+        state, metrics = _point(
+            self._learner, self._updates, self._evaluate, self._sharding, state, self._keys, np.int32(number)
+        )
+        steps = self._updates * self._learner.steps_per_update
+        curve = self.curve.with_point((number + 1) * steps, self._whole(metrics))
+        latest = curve.array("greedy_return" if self._evaluate else "return")[-1].astype(np.float32)
+        is_better = latest > best_return  # not if NaN, where no episode ended
+        # Here and not in the program of a point, in which each array of an agent would be a kernel more to compile.
+        if is_better.all():
+            best = state.agent
+        elif is_better.any():
+            best = _chosen(self._placed(is_better), state.agent, best)
+        # In one statement: they fit together whenever Ctrl-C comes.
+        self._agents, self.curve = _Agents(state, best, np.where(is_better, latest, best_return)), curve
+        seconds = time.perf_counter() - started
+        self._steps_per_second = steps * self._run.num_agents / seconds if self._is_compiled else math.nan
         self._is_compiled = True
-        is_old = time.monotonic() - self._saved > max(self._checkpoint_seconds, self._seconds_to_save / _SHARE)
-        if self.is_finished or distributed.any_says(is_old):
+        is_old = time.monotonic() - self._saved > max(_SECONDS, self._seconds_to_save / _SHARE)
+        if self.is_finished or processes.any_says(is_old):
             self.save()
 
     def save(self) -> None:
@@ -406,14 +347,13 @@ class Training:
         if self._folder is None:
             return
         started = time.monotonic()
-        state, best, best_return = self._progress
-        progress = Progress(self._whole(state), self._whole(best), best_return)
-        if distributed.is_first():
+        state, best, best_return = self._agents
+        agents = _Agents(self._whole(state), self._whole(best), best_return)
+        if processes.is_first():
             names = self._run.names
             replace(self._folder / CURVE_CSV, self.curve.to_csv(names).encode())
             replace(self._folder / METRICS_CSV, self.curve.metrics_to_csv(names).encode())
-            saved = _Saved(self.curve.to_record(), self._on_a_device)
-            checkpoint.save(self._folder / CHECKPOINT, progress, dataclasses.asdict(saved))
+            checkpoint.save(self._folder / CHECKPOINT, agents, dataclasses.asdict(_Saved(self.curve)))
         self._saved = time.monotonic()
         self._seconds_to_save = self._saved - started
 
@@ -421,45 +361,25 @@ class Training:
         """The learning curve as a PNG."""
         return self.curve.to_png(f"{self._run.algorithm} in {self._run.env_id}", self._run.groups)
 
-    def _after(self, num_updates: int, evaluate: Evaluate | None) -> tuple[Any, Metrics]:
-        """So many updates later, the state of every agent, and its metrics."""
-        number = np.int32(len(self.curve))
-        return _point(self._learner, num_updates, evaluate, self._sharding, self._progress.state, self._keys, number)
-
-    def _progress_to(self, state: Any, returns: Sequence[Sequence[float]]) -> Progress:
-        """The progress of all agents with their next state, by the mean returns of each at every point so far."""
-        before, latest = self._progress, np.array(returns[-1], np.float32)
-        is_better = latest > before.best_return  # not if NaN, where no episode ended
-        # Here and not in the program of a point, in which each array of an agent would be a kernel more to compile.
-        best = state.agent if is_better.all() else before.best
-        if is_better.any() and not is_better.all():
-            best = _chosen(self._placed(is_better), state.agent, before.best)
-        return Progress(state, best, np.where(is_better, latest, before.best_return))
-
-    def _steps(self, points: int) -> int:
-        """The steps of each agent up to a point of the curve, from 1."""
-        return points * self._updates * self._learner.steps_per_update
-
     def _placed(self, tree: Any) -> Any:
         """Values of all agents, split over the devices."""
         if self._sharding is None:
             return tree
-        rows = np.minimum(np.arange(self._on_a_device * self._sharding.mesh.size), self._run.num_agents - 1)
-        return distributed.placed(jax.tree.map(lambda x: x[rows], tree), self._sharding)
+        return placement.placed(jax.tree.map(lambda x: x[self._rows], tree), self._sharding)
 
     def _whole(self, tree: Any) -> Any:
         """Values of all agents, in every process: the inverse of `_placed`."""
         if self._sharding is None:
             return tree
-        return jax.tree.map(lambda x: x[: self._run.num_agents], distributed.whole(tree))
+        return jax.tree.map(lambda x: x[: self._run.num_agents], processes.whole(tree))
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1))
+@functools.partial(quicker_jit, static_argnums=(0, 1))
 def _start(learner: Learner, sharding: NamedSharding | None, starts: Any) -> Any:
     return spread(each_agent(learner.init), sharding, (True,))(starts)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3))
+@functools.partial(quicker_jit, static_argnums=(0, 1, 2, 3))
 def _point(
     learner: Learner,
     num_updates: int,
@@ -494,7 +414,7 @@ def _point(
     return spread(of_all, sharding, (True, True, False))(states, keys, number)
 
 
-@jax.jit
+@quicker_jit
 def _chosen(is_first: jax.Array, first: Any, second: Any) -> Any:
     """For each agent, `first` or `second`."""
     return jax.vmap(trees.where)(is_first, first, second)
