@@ -31,23 +31,6 @@ def test_a_name_leads_to_its_class(name: str, kind: Any, settings: Any) -> None:
     assert type(algorithms.learner(name, Counter(), Counter().default_params, config)) is kind
 
 
-@pytest.mark.parametrize(
-    ("name", "given", "message"),
-    [
-        ("es", {"population_size": 10**7, "episodes": 10**6}, "the run would take .* of 100,000,000,000,000 steps"),
-        (
-            "ppo",
-            {"num_envs": 1, "rollout_steps": 4, "total_steps": 10**12},
-            "the run would take 250,000,000,000 updates of 4 steps: at most 2,147,483,647 of each fit",
-        ),
-    ],
-)
-def test_more_steps_than_can_be_counted(name: str, given: Any, message: str) -> None:
-    config = algorithms.config(name, None, given)
-    with pytest.raises(ConfigError, match=message):
-        algorithms.learner(name, Counter(), Counter().default_params, config)
-
-
 def test_an_environment_that_observes_no_numbers() -> None:
     env = Counter(goal=-1)
     with pytest.raises(ConfigError, match=r"^Counter observes no numbers: Box\(.*, \(0,\), float32\)"):

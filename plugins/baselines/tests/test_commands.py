@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -62,22 +61,6 @@ def test_evaluate_takes_the_id_of_a_shipped_agent(run: Run) -> None:
     assert "CartPole-v2 is neither the folder of a run nor an environment with a trained agent. Did you mean" in err
     code, _, err = run("evaluate", "CartPole-v1", "--best")
     assert (code, err) == (1, "error: --best needs the folder of a run: a shipped agent has no curve.\n")
-
-
-@pytest.mark.slow
-@pytest.mark.long
-def test_a_video_of_the_first_agent(run: Run, tmp_path: Path) -> None:
-    registry.register("CartPole-v1", "envcore_classic_control.cartpole:CartPole")
-    out, video = tmp_path / "run", tmp_path / "run.gif"
-    arguments = ("train", "ppo", "CartPole-v1", *SETTINGS, "--out", str(out))
-    code, text, err = run(*arguments, "--video", str(video))
-    assert (code, err) == (0, "")
-    assert re.search(rf"{video}: \d+ frames of ", text)
-    with Image.open(video) as image:
-        assert image.format == "GIF"
-    code, _, err = run(*arguments, "--video", "run.avi")
-    assert code == 1
-    assert "run.avi" in err
 
 
 def test_an_algorithm_of_the_working_directory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,8 +27,6 @@ OURS = ", ".join(spec.name for spec in envcore_algorithms())
 MAX_AGENTS = 10_000
 """Agents that one run can train."""
 
-_MOST = 2**31 - 1  # updates, and steps of one, are counted in int32
-
 
 Algorithm: TypeAlias = str | type[Any]
 """An announced name, `MODULE:CLASS`, or a class: one with the members of `Learner`, and `Config`."""
@@ -153,11 +151,6 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
             raise ConfigError(
                 f"the algorithm {kind.__name__} has no {member}: envcore_baselines.learner.Learner says what it is."
             )
-    if max(made.steps_per_update, made.num_updates) > _MOST:
-        raise ConfigError(
-            f"the run would take {made.num_updates:,} updates of {made.steps_per_update:,} steps: at most {_MOST:,} "
-            "of each fit."
-        )
     return made
 
 

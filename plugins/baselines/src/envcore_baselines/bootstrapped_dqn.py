@@ -17,7 +17,7 @@ learning; and its targets have weights of their own until the first copy.
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -25,9 +25,8 @@ from envcore import random
 from envcore.environment import Environment
 from flax import linen as nn
 
-from envcore_baselines.dqn import DQN, DQNConfig, Transition, add, as_floats, empty, masked, split
-
-Fraction = Annotated[float, (0, 1)]
+from envcore_baselines.dqn import DQN, DQNConfig, Transition, add, empty, masked
+from envcore_baselines.learner import Fraction, as_floats, split_mask
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,17 +150,17 @@ class BootstrappedDQN(DQN):
         transition = batch.transition
         values = self._learned_values(network, transition.obs) + batch.prior.swapaxes(0, 1)
         next_values = self._learned_values(agent_state.target, transition.next_obs) + batch.next_prior.swapaxes(0, 1)
-        next_values = masked(next_values, split(transition.next_obs)[1])
+        next_values = masked(next_values, split_mask(transition.next_obs)[1])
         errors = jax.vmap(self._errors, (0, 0, None))(values, next_values, transition)
         return jnp.where(batch.mask.T, errors**2, 0).mean(1).sum()
 
     def _values(self, agent: Any, obs: Any) -> jax.Array:
         """The values of all members for N observations, float32 (members, N, actions)."""
         networks, priors = agent
-        return masked(self._learned_values(networks, obs) + self._prior_values(priors, obs), split(obs)[1])
+        return masked(self._learned_values(networks, obs) + self._prior_values(priors, obs), split_mask(obs)[1])
 
     def _learned_values(self, networks: Any, obs: Any) -> jax.Array:
-        obs, _ = split(obs)
+        obs, _ = split_mask(obs)
         columns = as_floats(obs.reshape(obs.shape[0], -1)).T
         return jax.vmap(_values_of_columns, (0, None))(networks, columns).swapaxes(1, 2)
 

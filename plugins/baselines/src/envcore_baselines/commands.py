@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from envcore.errors import InvalidArgumentError
-from envcore.suggestions import how_to_install
 from envcore_cli import output
 from envcore_cli.assignments import assignments, choose
-from envcore_cli.errors import CommandError
 from envcore_cli.given import given_to
 from envcore_cli.options import (
     Cache,
@@ -73,10 +70,6 @@ def train(
         list[str] | None,
         typer.Option(metavar="KIND", help="Also write the points of the curve as jsonl, tensorboard or wandb."),
     ] = None,
-    video: Annotated[
-        Path | None,
-        typer.Option(parser=path, metavar="FILE", help="Record the first agent at the end, as `envcore render` does."),
-    ] = None,
     randomize: Annotated[
         list[str] | None,
         typer.Option(
@@ -110,8 +103,6 @@ def train(
         return
     if out is None:
         raise InvalidArgumentError("--out DIR is needed: the folder for the results.")
-    if video and not importlib.util.find_spec("envcore_viewer"):
-        raise CommandError(f"--video needs envcore-viewer, which is not installed: {how_to_install('envcore-viewer')}.")
     from envcore_runs import processes
 
     # First: evosax, and perhaps a module of the user's, computes with JAX when it is imported.
@@ -121,10 +112,6 @@ def train(
     from envcore_baselines import experiment
 
     algorithms.config(name, None, given)
-    if video:
-        from envcore_viewer.animation import files
-
-        video = files.checked_path(video)
     is_shown = output.console().is_terminal and processes.is_first()
     with (
         output.progress_bar(is_shown=is_shown, transient=True) as progress,
@@ -160,10 +147,6 @@ def train(
         )
     if processes.is_first():
         _report(trained, out)
-    if video and processes.is_first():
-        from envcore_viewer.render import render
-
-        render([choice], video, f"trained:{out}", None, 1, None, None, seed, 480, overlay=False, names=False)
 
 
 def evaluate(

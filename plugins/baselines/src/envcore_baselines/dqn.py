@@ -23,17 +23,13 @@ import numpy as np
 import optax
 from envcore import random, spaces, trees
 from envcore.environment import Environment
-from envcore.wrappers import ActionMaskObservation, Batched, FlattenObservation, LogWrapper
+from envcore.wrappers import Batched, LogWrapper
 from flax import linen as nn
 
+from envcore_baselines.learner import ILLEGAL, Fraction, as_floats, flattened, print_returns, split_mask
 from envcore_baselines.networks import checked_network
 
-ILLEGAL = np.float32(-1e9)  # the value of an action that must not be chosen
-
 T = TypeVar("T")
-
-# `envcore train` and `envcore_baselines.train` check these bounds; `DQN` does not.
-Fraction = Annotated[float, (0, 1)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -223,8 +219,7 @@ class DQN:
                 f"got {config.min_replay_size}."
             )
         self._params = params
-        is_flat = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
-        self.env = env if is_flat else FlattenObservation(env)
+        self.env = flattened(env, params)
         self._batch = LogWrapper(Batched(self.env, config.num_envs))
         self._optimizer = optax.adam(config.learning_rate)
         obs = jax.eval_shape(lambda key: self.env.reset(key, params)[0], jax.random.key(0))
@@ -232,7 +227,7 @@ class DQN:
         self._transition = Transition(obs, int_, float_, float_, obs)
         self._network: Any = Network((*config.hidden, space.n))
         if network is not None:
-            self._network = checked_network(network, split(obs)[0], {"values": (space.n,)})
+            self._network = checked_network(network, split_mask(obs)[0], {"values": (space.n,)})
 
     @property
     def steps_per_update(self) -> int:
@@ -351,11 +346,11 @@ class DQN:
 
     def _values(self, agent: Any, obs: Any) -> jax.Array:
         """The values of all actions for N observations, float32 (N, actions); `ILLEGAL` is that of an illegal one."""
-        obs, mask = split(obs)
+        obs, mask = split_mask(obs)
         return masked(self._network.apply(agent, obs), mask)
 
     def _init_network(self, key: jax.Array) -> Any:
-        obs, _ = split(self._transition.obs)
+        obs, _ = split_mask(self._transition.obs)
         return self._network.init(key, jnp.zeros((1, *obs.shape), obs.dtype))
 
 
@@ -376,30 +371,16 @@ def chosen(values: jax.Array, actions: jax.Array) -> jax.Array:
     return jnp.where(jnp.arange(values.shape[-1]) == actions[:, None], values, 0).sum(-1)
 
 
-def split(obs: Any) -> tuple[Any, Any]:
-    """Observations and their action masks, None without masks."""
-    return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
-
-
 def masked(values: jax.Array, mask: Any) -> jax.Array:
     """Values of actions, (..., n), `ILLEGAL` where the mask is False; as they are where it allows none, or is None."""
     return values if mask is None else jnp.where(mask | ~mask.any(-1, keepdims=True), values, ILLEGAL)
 
 
-def as_floats(obs: jax.Array) -> jax.Array:
-    """Observations as float32. On a CPU, XLA takes up to ten times as long to convert bools."""
-    return jnp.where(obs, np.float32(1), np.float32(0)) if obs.dtype == jnp.bool_ else obs.astype(jnp.float32)
-
-
 def main(env_id: str = "Catch-bsuite", total_steps: str = "100_000") -> None:
     """Trains an agent, and prints the returns of its episodes."""
-    dqn = DQN(*envcore.make(env_id), DQNConfig(total_steps=int(total_steps), rollout_steps=100, gradient_steps=100))
-    state, update = jax.jit(dqn.init)(jax.random.key(0)), jax.jit(dqn.update)
-    for number in range(1, dqn.num_updates + 1):
-        state, metrics = update(state)
-        if number % 100 == 0 or number == dqn.num_updates:
-            mean_return = metrics["returns"] / metrics["episodes"]
-            print(f"{number * dqn.steps_per_update:,} steps: return {mean_return:.3f}, loss {metrics['loss']:.2g}")
+    print_returns(
+        DQN(*envcore.make(env_id), DQNConfig(total_steps=int(total_steps), rollout_steps=100, gradient_steps=100))
+    )
 
 
 if __name__ == "__main__":

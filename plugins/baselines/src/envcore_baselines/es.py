@@ -29,16 +29,14 @@ import numpy as np
 import optax
 from envcore import random, spaces
 from envcore.environment import NO_TIME_LIMIT, Environment
-from envcore.wrappers import ActionMaskObservation, Batched, FlattenObservation, RunningStatistics
+from envcore.wrappers import Batched, RunningStatistics
 from evosax.algorithms import Open_ES
 from evosax.core.fitness_shaping import centered_rank_fitness_shaping_fn
 from flax import linen as nn
 
+from envcore_baselines.learner import Fraction, flattened, print_returns, split_mask
+
 _CHUNK = 20  # steps between two looks at whether all episodes have ended
-
-
-# `envcore train` and `envcore_baselines.train` check these bounds; `ES` does not.
-Fraction = Annotated[float, (0, 1)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -185,9 +183,8 @@ class ES:
         if config.population_size % 2:
             raise ValueError(f"population_size must be even, got {config.population_size}.")
         self.config, self._params = config, params
-        is_flat = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
-        self.env = env if is_flat else FlattenObservation(env)
-        self._obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
+        self.env = flattened(env, params)
+        self._obs = jax.eval_shape(lambda key: split_mask(self.env.reset(key, params)[0])[0], jax.random.key(0))
         self._episodes = Batched(self.env, config.episodes)
         self._max_steps = _max_steps(env, params, config)
         space: Any = env.action_space(params)
@@ -265,7 +262,7 @@ class ES:
             key, key_step = random.split(key)
             if self.config.normalize_observations:
                 # What comes after an episode may be infinite, and infinity times zero is not zero.
-                array, _ = _split(obs)
+                array, _ = split_mask(obs)
                 is_seen = running.reshape(*running.shape, *[1] * (array.ndim - 2))
                 seen = seen.update(jnp.where(is_seen, array, 0), running)
             action, memory = act(population, memory, obs)
@@ -286,7 +283,7 @@ class ES:
 
     def _actions(self, agent: ESAgent, memory: Any, obs: Any) -> tuple[jax.Array, Any]:
         """The actions for a batch of observations, and the memory after them."""
-        obs, mask = _split(obs)
+        obs, mask = split_mask(obs)
         obs = obs.astype(jnp.float32)
         if self.config.normalize_observations:
             obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)
@@ -331,18 +328,9 @@ def _without_weak_types(state: ESState) -> ESState:
     return jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), state)
 
 
-def _split(obs: Any) -> tuple[Any, Any]:
-    """Observations and their action masks, None without masks."""
-    return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
-
-
 def main(env_id: str = "CartPole-v1", total_steps: str = "10_000_000") -> None:
-    """Trains an agent, and prints the returns of each generation's episodes."""
-    es = ES(*envcore.make(env_id), ESConfig(total_steps=int(total_steps)))
-    state, update = jax.jit(es.init)(jax.random.key(0)), jax.jit(es.update)
-    for number in range(1, es.num_updates + 1):
-        state, metrics = update(state)
-        print(f"{number * es.steps_per_update:,} steps: return {metrics['returns'] / metrics['episodes']:.1f}")
+    """Trains an agent, and prints the returns of its episodes."""
+    print_returns(ES(*envcore.make(env_id), ESConfig(total_steps=int(total_steps))))
 
 
 if __name__ == "__main__":

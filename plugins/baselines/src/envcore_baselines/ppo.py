@@ -24,10 +24,8 @@ from envcore import random, spaces
 from envcore.environment import Environment
 from envcore.rollout import RolloutState, run_rollout, start_rollout
 from envcore.wrappers import (
-    ActionMaskObservation,
     Batched,
     ClipAction,
-    FlattenObservation,
     LogWrapper,
     NormalizeReward,
     RunningStatistics,
@@ -35,11 +33,10 @@ from envcore.wrappers import (
 from flax import linen as nn
 from jax.flatten_util import ravel_pytree
 
+from envcore_baselines.learner import Fraction, as_floats, flat, flattened, print_returns, split_mask
 from envcore_baselines.networks import checked_network
 from envcore_baselines.permutations import permutations
 
-# `envcore train` and `envcore_baselines.train` check these bounds; `PPO` does not.
-Fraction = Annotated[float, (0, 1)]
 Weight = Annotated[float, (0, 10)]
 
 
@@ -151,6 +148,7 @@ class Convolution(nn.Module):
     """
 
     features: int
+    kernel_init: Any = deviation()
 
     @nn.compact
     def __call__(self, images: jax.Array) -> jax.Array:
@@ -159,7 +157,7 @@ class Convolution(nn.Module):
         images = jnp.pad(images, [(0, 0), *odd, (0, 0)])
         number, height, width, channels = images.shape
         shape = (4, 4, channels, self.features)
-        kernel = self.param("kernel", deviation(), shape)
+        kernel = self.param("kernel", self.kernel_init, shape)
         bias = self.param("bias", nn.initializers.zeros, (self.features,))
         column, start = np.arange(width), np.arange(0, width - 2, 2)
         is_under = (column[:, None] - start == np.arange(4)[:, None, None]).astype(np.float32)
@@ -188,8 +186,7 @@ class ActorCritic(nn.Module):
     def __call__(self, obs: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Maps observations, (n, *shape), to outputs, float32 (n, num_outputs), and values, float32 (n,)."""
         activation = nn.relu if self.config.activation == "relu" else nn.tanh
-        # On a CPU, XLA takes up to ten times as long to convert bools.
-        obs = jnp.where(obs, np.float32(1), np.float32(0)) if obs.dtype == jnp.bool_ else obs.astype(jnp.float32)
+        obs = as_floats(obs)
         if self.config.torso == "conv":
             obs = nn.relu(Convolution(16)(obs))
         actor = critic = obs.reshape(obs.shape[0], -1)
@@ -268,12 +265,11 @@ class PPO:
         rollout: Any = run_rollout,
     ):
         self.config = config = PPOConfig() if config is None else config
-        is_flat = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
-        self.env, self._params = env if is_flat else FlattenObservation(env), params
+        self.env, self._params = flattened(env, params), params
         if self.steps_per_update % config.minibatches:
             product = f"num_envs * rollout_steps = {self.steps_per_update}"
             raise ValueError(f"minibatches must divide {product}, got {config.minibatches}.")
-        obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
+        obs = jax.eval_shape(lambda key: split_mask(self.env.reset(key, params)[0])[0], jax.random.key(0))
         if config.torso == "conv" and network is None and (obs.ndim != 3 or min(obs.shape[:2]) < 3):
             raise ValueError(
                 "torso = 'conv' needs observations (height, width, channels) of at least 3 x 3, "
@@ -360,7 +356,7 @@ class PPO:
 
         # Advantages: what each step earned beyond the value of where it was.
         if self._may_truncate:
-            next_value = self._apply(agent, _flat(next_obs))[1].reshape(reward.shape)
+            next_value = self._apply(agent, flat(next_obs))[1].reshape(reward.shape)
         else:
             last_obs = self._batch.observe(rollout.state, self._params)
             next_value = jnp.concatenate([value[1:], self._apply(agent, last_obs)[1][None]])
@@ -406,7 +402,7 @@ class PPO:
             norm = jnp.linalg.norm(ravel_pytree(gradients)[0])  # as the optimizer computes it
             return (optax.apply_updates(network, updates), optimizer), jnp.stack([*means, norm])
 
-        batch = (*_flat((obs, action, log_prob)), advantages, targets)
+        batch = (*flat((obs, action, log_prob)), advantages, targets)
         key, key_orders = random.split(state.key)
         orders = permutations(key_orders, config.epochs, self.steps_per_update)
         minibatches = orders.reshape(config.epochs * config.minibatches, -1)
@@ -414,39 +410,21 @@ class PPO:
         metrics |= dict(zip(("loss", "entropy", "kl", "gradient_norm"), means.mean(0), strict=True))
         statistics = agent.statistics
         if config.normalize_observations:
-            statistics = statistics.update(_split(obs)[0], jnp.ones(reward.shape, jnp.bool_))
+            statistics = statistics.update(split_mask(obs)[0], jnp.ones(reward.shape, jnp.bool_))
         return State(Agent(network, statistics), optimizer, rollout, key), metrics
 
     def _apply(self, agent: Agent, obs: Any) -> tuple[jax.Array, jax.Array]:
         """Outputs, those of legal actions, and values of n observations."""
-        obs, mask = _split(obs)
+        obs, mask = split_mask(obs)
         if self.config.normalize_observations:
             obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)
         outputs, values = self._network.apply(agent.network, obs)
         return outputs if mask is None else self._distribution.masked(outputs, mask), values
 
 
-def _split(obs: Any) -> tuple[Any, Any]:
-    """Observations and their action masks, None without masks."""
-    return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
-
-
-def _flat(tree: Any) -> Any:
-    """The steps of all environments in one axis, instead of two."""
-    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), tree)
-
-
 def main(env_id: str = "CartPole-v1", total_steps: str = "500_000") -> None:
     """Trains an agent, and prints the returns of its episodes."""
-    ppo = PPO(*envcore.make(env_id), PPOConfig(total_steps=int(total_steps)))
-    state, update = jax.jit(ppo.init)(jax.random.key(0)), jax.jit(ppo.update)
-    for number in range(1, ppo.num_updates + 1):
-        state, metrics = update(state)
-        if number % 10 == 0 or number == ppo.num_updates:
-            mean_return = metrics["returns"] / metrics["episodes"]
-            print(
-                f"{number * ppo.steps_per_update:,} steps: return {mean_return:.1f}, entropy {metrics['entropy']:.2f}"
-            )
+    print_returns(PPO(*envcore.make(env_id), PPOConfig(total_steps=int(total_steps))))
 
 
 if __name__ == "__main__":

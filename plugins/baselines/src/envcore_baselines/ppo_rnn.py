@@ -1,8 +1,8 @@
-"""Proximal policy optimization (Schulman et al. 2017) with a recurrent network, in one file.
+"""Proximal policy optimization (Schulman et al. 2017) with a recurrent network.
 
 `python ppo_rnn.py MemoryChain-bsuite` trains an agent. It remembers the episode so far, in a gated recurrent unit (Cho
-et al. 2014). What differs from `ppo.py`: the memory goes from step to step, gradients go back through all steps of a
-rollout, and a minibatch consists of whole rollouts of some of the environments.
+et al. 2014). Distributions of actions are those of `ppo.py`. What differs: the memory goes from step to step, gradients
+go back through all steps of a rollout, and a minibatch consists of whole rollouts of some of the environments.
 """
 
 from __future__ import annotations
@@ -14,15 +14,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 import envcore
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 from envcore import random, spaces
 from envcore.environment import Environment
 from envcore.wrappers import (
-    ActionMaskObservation,
     Batched,
     ClipAction,
-    FlattenObservation,
     LogWrapper,
     NormalizeReward,
     RunningStatistics,
@@ -30,9 +27,8 @@ from envcore.wrappers import (
 from flax import linen as nn
 from jax.flatten_util import ravel_pytree
 
-# `envcore train` and `envcore_baselines.train` check these bounds; `RecurrentPPO` does not.
-Fraction = Annotated[float, (0, 1)]
-Weight = Annotated[float, (0, 10)]
+from envcore_baselines.learner import Fraction, flattened, print_returns, split_mask
+from envcore_baselines.ppo import Agent, Categorical, Normal, Weight
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,70 +54,6 @@ class RecurrentPPOConfig:
     hidden: tuple[int, ...] = (64, 64)  # units of the layers before the memory
     activation: Literal["tanh", "relu"] = "tanh"  # of the hidden layers
     memory: int = 64  # units of the memory
-
-
-class Categorical:
-    """Discrete actions; `outputs` are their logits, float32 (..., num_outputs)."""
-
-    num_constants, bounds = 0, None
-
-    def __init__(self, space: spaces.Discrete):
-        self.num_outputs = space.n
-
-    def sample(self, outputs: jax.Array, key: jax.Array) -> jax.Array:
-        # As jax.random.categorical, from random words that take half the time to compile.
-        uniform = random.uniform(key, outputs.shape, np.finfo(np.float32).tiny)
-        return (outputs - jnp.log(-jnp.log(uniform))).argmax(-1).astype(jnp.int32)
-
-    def mode(self, outputs: jax.Array) -> jax.Array:
-        return outputs.argmax(-1).astype(jnp.int32)
-
-    def log_prob(self, outputs: jax.Array, action: jax.Array) -> jax.Array:
-        # Not by an index, whose gradient is a scatter.
-        is_taken = np.arange(outputs.shape[-1]) == action[..., None]
-        return jnp.where(is_taken, nn.log_softmax(outputs), 0).sum(-1)
-
-    def entropy(self, outputs: jax.Array) -> jax.Array:
-        log_probs = nn.log_softmax(outputs)
-        return -(jnp.exp(log_probs) * log_probs).sum(-1)
-
-    def masked(self, outputs: jax.Array, mask: jax.Array) -> jax.Array:
-        """The outputs where illegal actions are never chosen; as they are where the mask allows none."""
-        return jnp.where(mask | ~mask.any(-1, keepdims=True), outputs, np.float32(-1e9))
-
-
-class Normal:
-    """Independent continuous actions; `outputs` are means and logarithms of deviations, float32 (..., num_outputs).
-
-    The deviations are learned, but do not depend on the observation. In outputs, -1 and 1 are the bounds of an action.
-    """
-
-    def __init__(self, space: spaces.Box):
-        low, high = (np.asarray(bound, np.float32).reshape(-1) for bound in (space.low, space.high))
-        self.num_constants, self.num_outputs = low.size, 2 * low.size
-        self.bounds, self._shape = (space.low, space.high), space.shape
-        is_bounded = np.isfinite(low) & np.isfinite(high) & (low < high)
-        low, high = np.where(is_bounded, low, np.float32(-1)), np.where(is_bounded, high, np.float32(1))
-        self._center, self._scale = low / 2 + high / 2, high / 2 - low / 2
-
-    def sample(self, outputs: jax.Array, key: jax.Array) -> jax.Array:
-        mean, log_std = jnp.split(outputs, 2, axis=-1)
-        return self._action(mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape))
-
-    def mode(self, outputs: jax.Array) -> jax.Array:
-        return self._action(jnp.split(outputs, 2, axis=-1)[0])
-
-    def log_prob(self, outputs: jax.Array, action: jax.Array) -> jax.Array:
-        mean, log_std = jnp.split(outputs, 2, axis=-1)
-        number = (action.reshape(mean.shape) - self._center) / self._scale
-        return jax.scipy.stats.norm.logpdf(number, mean, jnp.exp(log_std)).sum(-1)
-
-    def entropy(self, outputs: jax.Array) -> jax.Array:
-        _, log_std = jnp.split(outputs, 2, axis=-1)
-        return (log_std + np.float32(0.5 * np.log(2 * np.pi * np.e))).sum(-1)
-
-    def _action(self, number: jax.Array) -> jax.Array:
-        return jnp.asarray(self._center + self._scale * number).reshape(*number.shape[:-1], *self._shape)
 
 
 # Orthogonal weights, which are more usual, need a QR decomposition, which takes 10 s to compile and deadlocks under
@@ -173,18 +105,6 @@ class Network(nn.Module):
             constants = jnp.broadcast_to(constants, (*start.shape, self.num_constants))
             outputs = jnp.concatenate([outputs, constants], -1)
         return outputs, nn.Dense(1)(hidden)[..., 0], memory
-
-
-class Agent(NamedTuple):
-    """What acting takes.
-
-    Attributes:
-      network: the parameters of `Network`.
-      statistics: mean and variance of the observations so far, used only where they are normalized.
-    """
-
-    network: Any
-    statistics: RunningStatistics
 
 
 class Now(NamedTuple):
@@ -255,8 +175,7 @@ class RecurrentPPO:
         rollout: Any = jax.lax.scan,
     ):
         self.config = config = RecurrentPPOConfig() if config is None else config
-        is_flat = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
-        self.env, self._params = env if is_flat else FlattenObservation(env), params
+        self.env, self._params = flattened(env, params), params
         if config.num_envs % config.minibatches:
             raise ValueError(f"minibatches must divide num_envs = {config.num_envs}, got {config.minibatches}.")
         if not config.memory:
@@ -269,7 +188,7 @@ class RecurrentPPO:
         self._distribution: Any = distribution or kind(space)
         self._rollout = rollout
         self._network: Any = Network(config, self._distribution.num_outputs, self._distribution.num_constants)
-        self._obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
+        self._obs = jax.eval_shape(lambda key: split_mask(self.env.reset(key, params)[0])[0], jax.random.key(0))
         batch = LogWrapper(Batched(ClipAction(self.env) if is_box else self.env, config.num_envs))
         self._batch = NormalizeReward(batch, gamma=config.discount) if config.normalize_rewards else batch
         steps = min(self.num_updates * config.epochs * config.minibatches, 2**31 - 1)  # as far as Adam counts
@@ -389,7 +308,7 @@ class RecurrentPPO:
         metrics["explained_variance"] = 1 - advantages.var() / (targets.var() + 1e-8)
         statistics = agent.statistics
         if config.normalize_observations:
-            statistics = statistics.update(_split(steps.obs)[0], jnp.ones(values.shape, jnp.bool_))
+            statistics = statistics.update(split_mask(steps.obs)[0], jnp.ones(values.shape, jnp.bool_))
         return State(Agent(network, statistics), optimizer, now, key), metrics
 
     def _step(self, agent: Agent, memory: Any, obs: Any, start: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
@@ -399,7 +318,7 @@ class RecurrentPPO:
 
     def _apply(self, agent: Agent, memory: Any, obs: Any, start: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
         """Outputs, those of legal actions, values and memory; see `Network`."""
-        obs, mask = _split(obs)
+        obs, mask = split_mask(obs)
         if self.config.normalize_observations:
             obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)
         applied: Any = self._network.apply(agent.network, memory, obs.astype(jnp.float32), start)
@@ -407,22 +326,9 @@ class RecurrentPPO:
         return outputs if mask is None else self._distribution.masked(outputs, mask), values, memory
 
 
-def _split(obs: Any) -> tuple[Any, Any]:
-    """Observations and their action masks, None without masks."""
-    return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
-
-
 def main(env_id: str = "MemoryChain-bsuite", total_steps: str = "500_000") -> None:
     """Trains an agent, and prints the returns of its episodes."""
-    ppo = RecurrentPPO(*envcore.make(env_id), RecurrentPPOConfig(total_steps=int(total_steps)))
-    state, update = jax.jit(ppo.init)(jax.random.key(0)), jax.jit(ppo.update)
-    for number in range(1, ppo.num_updates + 1):
-        state, metrics = update(state)
-        if number % 10 == 0 or number == ppo.num_updates:
-            mean_return = metrics["returns"] / metrics["episodes"]
-            print(
-                f"{number * ppo.steps_per_update:,} steps: return {mean_return:.3f}, entropy {metrics['entropy']:.2f}"
-            )
+    print_returns(RecurrentPPO(*envcore.make(env_id), RecurrentPPOConfig(total_steps=int(total_steps))))
 
 
 if __name__ == "__main__":

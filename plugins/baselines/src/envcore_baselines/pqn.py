@@ -18,21 +18,17 @@ from typing import Annotated, Any, Literal, NamedTuple
 import envcore
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 from envcore import random, spaces
 from envcore.environment import Environment
 from envcore.rollout import RolloutState, run_rollout, start_rollout
-from envcore.wrappers import ActionMaskObservation, Batched, FlattenObservation, LogWrapper
+from envcore.wrappers import Batched, LogWrapper
 from flax import linen as nn
 
+from envcore_baselines.learner import ILLEGAL, Fraction, as_floats, flat, flattened, print_returns, split_mask
 from envcore_baselines.networks import checked_network
 from envcore_baselines.permutations import permutations
-
-ILLEGAL = np.float32(-1e9)  # the value of an action that must not be chosen
-
-# `envcore train` and `envcore_baselines.train` check these bounds; `PQN` does not.
-Fraction = Annotated[float, (0, 1)]
+from envcore_baselines.ppo import Convolution
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,34 +51,6 @@ class PQNConfig:
     hidden: tuple[int, ...] = (64, 64)  # units of the hidden layers; after a convolution, of those behind it
 
 
-class Convolution(nn.Module):
-    """A convolution with 4 x 4 kernels at every second row and column; odd sizes are padded with one row of zeros.
-
-    A row of the result is a product of four rows of the image and a banded matrix, because XLA's own convolution is
-    slow on CPU, and slower still under `vmap` over networks.
-    """
-
-    features: int
-
-    @nn.compact
-    def __call__(self, images: jax.Array) -> jax.Array:
-        """Maps images, (n, h, w, channels), to (n, h / 2 - 1, w / 2 - 1, features), rounded up."""
-        odd = [(0, size % 2) for size in images.shape[1:3]]
-        images = jnp.pad(images, [(0, 0), *odd, (0, 0)])
-        number, height, width, channels = images.shape
-        shape = (4, 4, channels, self.features)
-        kernel = self.param("kernel", nn.initializers.lecun_normal(in_axis=(0, 1, 2)), shape)  # type: ignore[arg-type]
-        bias = self.param("bias", nn.initializers.zeros, (self.features,))
-        column, start = np.arange(width), np.arange(0, width - 2, 2)
-        is_under = (column[:, None] - start == np.arange(4)[:, None, None]).astype(np.float32)
-        band = jnp.einsum("kwo,rkcf->rwcof", is_under, kernel).reshape(4 * width * channels, -1)
-        size = width * channels
-        flat = images.reshape(number, height * size)
-        rows = [flat[:, row * size : (row + 4) * size] for row in range(0, height - 2, 2)]
-        result = jnp.concatenate(rows, axis=1).reshape(-1, 4 * size) @ band
-        return result.reshape(number, len(rows), len(start), -1) + bias
-
-
 class Network(nn.Module):
     """The value of each action."""
 
@@ -92,10 +60,9 @@ class Network(nn.Module):
     @nn.compact
     def __call__(self, obs: jax.Array) -> jax.Array:
         """Maps observations, (n, *shape), to values, float32 (n, num_actions)."""
-        # On a CPU, XLA takes up to ten times as long to convert bools.
-        x = jnp.where(obs, np.float32(1), np.float32(0)) if obs.dtype == jnp.bool_ else obs.astype(jnp.float32)
+        x = as_floats(obs)
         if self.config.torso == "conv":
-            x = Convolution(16)(x)
+            x = Convolution(16, nn.initializers.lecun_normal(in_axis=(0, 1, 2)))(x)  # type: ignore[arg-type]
             x = nn.relu(nn.LayerNorm()(x.reshape(x.shape[0], -1)))
         x = x.reshape(x.shape[0], -1)
         for units in self.config.hidden:
@@ -158,15 +125,14 @@ class PQN:
         rollout: Any = run_rollout,
     ):
         self.config = config = PQNConfig() if config is None else config
-        is_flat = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
-        self.env, self._params = env if is_flat else FlattenObservation(env), params
+        self.env, self._params = flattened(env, params), params
         if self.steps_per_update % config.minibatches:
             product = f"num_envs * rollout_steps = {self.steps_per_update}"
             raise ValueError(f"minibatches must divide {product}, got {config.minibatches}.")
         space = env.action_space(params)
         if not isinstance(space, spaces.Discrete):
             raise ValueError(f"Q-learning needs actions of a Discrete, {env.name} has {space}.")
-        self._obs = jax.eval_shape(lambda key: _split(self.env.reset(key, params)[0])[0], jax.random.key(0))
+        self._obs = jax.eval_shape(lambda key: split_mask(self.env.reset(key, params)[0])[0], jax.random.key(0))
         if config.torso == "conv" and network is None and (self._obs.ndim != 3 or min(self._obs.shape[:2]) < 3):
             raise ValueError(
                 "torso = 'conv' needs observations (height, width, channels) of at least 3 x 3, "
@@ -236,7 +202,7 @@ class PQN:
         ended = {"returns": jnp.where(done, returns, 0).sum(), "episodes": done.sum(dtype=jnp.int32)}
 
         # Targets: what the values of the actions taken should be, mixtures of returns over several steps.
-        next_value = self._values(state.network, _flat(next_obs)).max(-1).reshape(reward.shape)
+        next_value = self._values(state.network, flat(next_obs)).max(-1).reshape(reward.shape)
 
         def backwards(later: jax.Array, step: Any) -> tuple[jax.Array, jax.Array]:
             next_value, reward, done, terminated = step
@@ -262,7 +228,7 @@ class PQN:
             metrics = {"loss": error, "value": value, "gradient_norm": norm}
             return (optax.apply_updates(network, updates), optimizer), metrics
 
-        batch = _flat((obs, action, targets))
+        batch = flat((obs, action, targets))
         key, key_orders = random.split(state.key)
         orders = permutations(key_orders, config.epochs, self.steps_per_update)
         minibatches = orders.reshape(config.epochs * config.minibatches, -1)
@@ -272,7 +238,7 @@ class PQN:
 
     def _values(self, network: Any, obs: Any) -> jax.Array:
         """The values of all actions for n observations, float32 (n, actions); `ILLEGAL` is that of an illegal one."""
-        obs, mask = _split(obs)
+        obs, mask = split_mask(obs)
         values = self._network.apply(network, obs)
         return values if mask is None else jnp.where(mask | ~mask.any(-1, keepdims=True), values, ILLEGAL)
 
@@ -284,25 +250,9 @@ def _explore(values: jax.Array, epsilon: Any, key: jax.Array) -> jax.Array:
     return jnp.where(chance[:, :1] < epsilon, arbitrary, values).argmax(-1).astype(jnp.int32)
 
 
-def _split(obs: Any) -> tuple[Any, Any]:
-    """Observations and their action masks, None without masks."""
-    return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
-
-
-def _flat(tree: Any) -> Any:
-    """The steps of all environments in one axis, instead of two."""
-    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), tree)
-
-
 def main(env_id: str = "CartPole-v1", total_steps: str = "500_000") -> None:
     """Trains an agent, and prints the returns of its episodes."""
-    pqn = PQN(*envcore.make(env_id), PQNConfig(total_steps=int(total_steps)))
-    state, update = jax.jit(pqn.init)(jax.random.key(0)), jax.jit(pqn.update)
-    for number in range(1, pqn.num_updates + 1):
-        state, metrics = update(state)
-        if number % 10 == 0 or number == pqn.num_updates:
-            mean_return = metrics["returns"] / metrics["episodes"]
-            print(f"{number * pqn.steps_per_update:,} steps: return {mean_return:.1f}, loss {metrics['loss']:.2g}")
+    print_returns(PQN(*envcore.make(env_id), PQNConfig(total_steps=int(total_steps))))
 
 
 if __name__ == "__main__":

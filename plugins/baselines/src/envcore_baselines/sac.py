@@ -27,11 +27,11 @@ import numpy as np
 import optax
 from envcore import random, spaces
 from envcore.environment import Environment
-from envcore.wrappers import Batched, FlattenObservation, LogWrapper
+from envcore.wrappers import Batched, LogWrapper
 from flax import linen as nn
 
-# `envcore train` and `envcore_baselines.train` check these bounds; `SAC` does not.
-Fraction = Annotated[float, (0, 1)]
+from envcore_baselines.dqn import Transition, empty, sample
+from envcore_baselines.learner import Fraction, flattened, print_returns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,24 +85,6 @@ def squashed(outputs: jax.Array, noise: jax.Array) -> tuple[jax.Array, jax.Array
     log_density = -0.5 * noise**2 - log_std - np.float32(0.5 * math.log(2 * math.pi))
     log_slope = 2 * (np.float32(math.log(2)) - number - jax.nn.softplus(-2 * number))  # of 1 - tanh(number)**2
     return jnp.tanh(number), (log_density - log_slope).sum(-1)
-
-
-class Transition(NamedTuple):
-    """A step of an environment; in rollouts, in the replay buffer and in batches, with leading axes.
-
-    Attributes:
-      obs: the observation before the step.
-      action: float32 (numbers,), from -1 to 1.
-      reward: float32 ().
-      discount: float32 (), 0 if the episode terminated.
-      next_obs: the observation after the step, also at the end of an episode.
-    """
-
-    obs: Any
-    action: Any
-    reward: Any
-    discount: Any
-    next_obs: Any
 
 
 class Learned(NamedTuple):
@@ -176,7 +158,7 @@ class SAC:
     def __init__(self, env: Environment, params: Any, config: SACConfig | None = None):
         self.config = config = SACConfig() if config is None else config
         self._params = params
-        self.env = env if isinstance(env.observation_space(params), spaces.Box) else FlattenObservation(env)
+        self.env = flattened(env, params)
         space: Any = env.action_space(params)
         is_float = isinstance(space, spaces.Box) and space.dtype.kind == "f"
         largest = np.finfo(np.float32).max / 2  # of a bound, so that float32 holds the distance between two
@@ -211,7 +193,7 @@ class SAC:
         actor = self._actor.init(key_actor, jnp.zeros((1, size)))
         critics = jax.vmap(lambda key: self._critic.init(key, jnp.zeros((1, size + numbers))))(jnp.stack(key_critics))
         learned = Learned(actor, critics, jnp.float32(0))
-        replay = jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape), x.dtype), self._transition)
+        replay = empty(self._transition, capacity)
         obs, env_state = self._batch.reset(key_reset, self._params)
         noise = random.normal(key_noise, (self.config.num_envs, numbers))
         environments = Environments(env_state, obs, noise, key_env)
@@ -242,8 +224,7 @@ class SAC:
         def descend(carry: tuple[Any, Any, Any], key: jax.Array) -> tuple[tuple[Any, Any, Any], dict[str, jax.Array]]:
             learned, targets, optimizer = carry
             key, key_batch = random.split(key)
-            drawn = (random.uniform(key_batch, (self.config.batch_size,)) * stored).astype(jnp.int32)
-            batch = jax.tree.map(lambda x: x[jnp.minimum(drawn, stored - 1)], replay)
+            batch = sample(replay, stored, self.config.batch_size, key_batch)
             gradients, metrics = jax.grad(self._loss, has_aux=True)(learned, targets, batch, key)
             metrics["gradient_norm"] = jnp.sqrt(sum((x**2).sum() for x in jax.tree.leaves(gradients)))
             updates, optimizer = self._optimizer.update(gradients, optimizer, learned)
@@ -327,15 +308,9 @@ def _flat(obs: jax.Array) -> jax.Array:
 
 def main(env_id: str = "Pendulum-v1", total_steps: str = "100_000") -> None:
     """Trains an agent, and prints the returns of its episodes."""
-    sac = SAC(*envcore.make(env_id), SACConfig(total_steps=int(total_steps), rollout_steps=64, gradient_steps=256))
-    state, update = jax.jit(sac.init)(jax.random.key(0)), jax.jit(sac.update)
-    for number in range(1, sac.num_updates + 1):
-        state, metrics = update(state)
-        if metrics["episodes"]:
-            mean_return = metrics["returns"] / metrics["episodes"]
-            print(
-                f"{number * sac.steps_per_update:,} steps: return {mean_return:.1f}, entropy {metrics['entropy']:.2f}"
-            )
+    print_returns(
+        SAC(*envcore.make(env_id), SACConfig(total_steps=int(total_steps), rollout_steps=64, gradient_steps=256))
+    )
 
 
 if __name__ == "__main__":

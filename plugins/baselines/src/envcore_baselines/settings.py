@@ -23,7 +23,6 @@ import dataclasses
 import json
 import math
 import os
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -79,8 +78,9 @@ def build(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
 
 def as_toml(config: Any, algorithm: str) -> str:
     """The configuration as a table of an environment's file."""
-    lines = [f"{name} = {_literal(value)}" for name, value in dataclasses.asdict(config).items()]
-    header = algorithm if re.fullmatch(r"[\w-]+", algorithm, re.ASCII) else f'"{algorithm}"'
+    fields = dataclasses.asdict(config).items()
+    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields]
+    header = algorithm if algorithm.isidentifier() else json.dumps(algorithm)
     return "\n".join([f"[{header}]", *lines])
 
 
@@ -119,11 +119,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return value.item() if getattr(value, "shape", None) == () else value
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    return str(list(value)) if isinstance(value, tuple) else repr(value)

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from envcore.environment import Environment
 from envcore.errors import one_line
 
 from envcore_baselines.errors import ConfigError
@@ -46,7 +45,10 @@ class Swept:
     """
 
     def __init__(self, make: Callable[[Any], Learner], config: Any, names: Sequence[str]):
-        self._make, self._config, self._learner = make, config, make(config)
+        self._make, self._config = make, config
+        learner = make(config)
+        self.env, self.steps_per_update, self.num_updates = learner.env, learner.steps_per_update, learner.num_updates
+        self.start_memory, self.act = learner.start_memory, learner.act
         for name in names:
             start = (jax.random.key(0), {name: jnp.float32(getattr(config, name))})
             try:
@@ -54,21 +56,6 @@ class Swept:
             except Exception as error:
                 reason = f"{name} cannot be swept with these settings: train a run for each value"
                 raise ConfigError(f"{reason} ({one_line(error)}).") from error
-
-    @property
-    def env(self) -> Environment:
-        """As for `Learner`."""
-        return self._learner.env
-
-    @property
-    def steps_per_update(self) -> int:
-        """As for `Learner`."""
-        return self._learner.steps_per_update
-
-    @property
-    def num_updates(self) -> int:
-        """As for `Learner`."""
-        return self._learner.num_updates
 
     def init(self, start: tuple[jax.Array, dict[str, jax.Array]]) -> SweptState:
         """The state before the first update."""
@@ -79,14 +66,6 @@ class Swept:
         """As for `Learner`."""
         inner, metrics = self._with(state.values).update(state.state)
         return state._replace(state=inner), metrics
-
-    def start_memory(self) -> Any:
-        """As for `Learner`."""
-        return self._learner.start_memory()
-
-    def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[Any, Any]:
-        """As for `Learner`."""
-        return self._learner.act(agent, memory, obs, key, greedy)
 
     def _with(self, values: Mapping[str, jax.Array]) -> Learner:
         return self._make(dataclasses.replace(self._config, **values))
