@@ -13,8 +13,6 @@ from envcore_cli import output
 from envcore_cli.assignments import assignments, choose
 from envcore_cli.given import given_to
 from envcore_cli.options import (
-    Cache,
-    ConnectTimeout,
     Coordinator,
     Devices,
     EnvId,
@@ -23,10 +21,8 @@ from envcore_cli.options import (
     Params,
     ProcessId,
     Seed,
-    integer,
     path,
 )
-from envcore_runs.interrupt import interruptible
 
 from envcore_baselines import algorithms, settings
 from envcore_baselines.errors import ConfigError
@@ -42,9 +38,7 @@ def train(
     ],
     env_id: EnvId,
     out: Annotated[Path | None, typer.Option(parser=path, metavar="DIR", help="The folder of the run.")] = None,
-    seeds: Annotated[
-        int, typer.Option(parser=integer, metavar="<int>", help="Number of agents, which are trained side by side.")
-    ] = 1,
+    seeds: Annotated[int, typer.Option(help="Number of agents, which are trained side by side.")] = 1,
     seed: Seed = 0,
     setting: Annotated[
         list[str] | None,
@@ -62,9 +56,7 @@ def train(
     set_: Params = None,
     evaluate: Annotated[
         int,
-        typer.Option(
-            "--evaluate", parser=integer, metavar="N", help="Greedy episodes of each agent at each point of the curve."
-        ),
+        typer.Option("--evaluate", metavar="N", help="Greedy episodes of each agent at each point of the curve."),
     ] = 0,
     log: Annotated[
         list[str] | None,
@@ -85,8 +77,6 @@ def train(
     coordinator: Coordinator = None,
     num_processes: NumProcesses = None,
     process_id: ProcessId = None,
-    connect_timeout: ConnectTimeout = 300,
-    cache: Cache = None,
 ) -> None:
     """Train agents, each on one device.
 
@@ -103,23 +93,22 @@ def train(
         return
     if out is None:
         raise InvalidArgumentError("--out DIR is needed: the folder for the results.")
-    from envcore_runs import processes
+    from envcore_runs import distributed
 
     # First: evosax, and perhaps a module of the user's, computes with JAX when it is imported.
-    processes.start(given_to(context), devices, coordinator, num_processes, process_id, connect_timeout, cache)
+    distributed.start(given_to(context), devices, coordinator, num_processes, process_id)
     import numpy as np
 
     from envcore_baselines import experiment
 
     algorithms.config(name, None, given)
-    is_shown = output.console().is_terminal and processes.is_first()
+    is_shown = output.console().is_terminal and distributed.is_first()
     with (
         output.progress_bar(is_shown=is_shown, transient=True) as progress,
-        interruptible(is_shared=not processes.is_alone()),
         contextlib.ExitStack() as stack,
     ):
-        kinds = dict.fromkeys(log or ()) if processes.is_first() else ()
-        loggers = [stack.enter_context(_logger(kind, out, given_to(context))) for kind in kinds]
+        kinds = dict.fromkeys(log or ()) if distributed.is_first() else ()
+        loggers = [stack.enter_context(_logger(kind, out, dict(given_to(context)[1]))) for kind in kinds]
         bar = progress.add_task("compiling", total=1.0)
 
         def write(point: Any) -> None:
@@ -145,7 +134,7 @@ def train(
             devices=devices,
             **given,
         )
-    if processes.is_first():
+    if distributed.is_first():
         _report(trained, out)
 
 
@@ -156,7 +145,7 @@ def evaluate(
             metavar="DIR|ID", help="The folder of a run, or an environment whose trained agent comes with this package."
         ),
     ],
-    episodes: Annotated[int, typer.Option(parser=integer, metavar="<int>", help="Episodes of each agent.")] = 100,
+    episodes: Annotated[int, typer.Option(help="Episodes of each agent.")] = 100,
     sample: Annotated[
         bool, typer.Option("--sample", help="Sample actions, instead of the most probable ones.")
     ] = False,
@@ -185,7 +174,6 @@ def evaluate(
     keys = jax.random.split(key_of(seed), len(players))
     with (
         output.progress_bar(is_shown=output.console().is_terminal, transient=True) as progress,
-        interruptible(),
         memory.explained("--episodes", episodes),
     ):
         tracked = progress.track(list(zip(players, keys, strict=True)), description="agents")

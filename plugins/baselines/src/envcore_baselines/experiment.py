@@ -14,9 +14,8 @@ from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from envcore.files import replace
 from envcore.random import key_of
-from envcore_runs import memory, placement, processes
+from envcore_runs import distributed, memory, signals
 from envcore_runs.choice import choice_of
-from envcore_runs.naming import argument
 
 from envcore_baselines import algorithms
 from envcore_baselines.curve import Point
@@ -75,6 +74,7 @@ def train(
     out: str | Path | None = None,
     callback: Callable[[Point], bool | None] | None = None,
     devices: int | None = None,
+    checkpoint_seconds: float | None = None,
     **settings: Any,
 ) -> Trained:
     """Trains agents side by side, as `envcore train` does.
@@ -100,6 +100,8 @@ def train(
         returns True, the training ends. What was trained until then is saved, also where it raises an error. Those of
         `envcore_baselines.loggers` write to TensorBoard and the like.
       devices: how many devices the agents are split over; by default all.
+      checkpoint_seconds: the least time between two checkpoints in `out`, by default 5 seconds. They are written at
+        points of the curve, and take at most a tenth of the time.
       **settings: of the algorithm, in place of those of the environment's file and the defaults.
 
     Raises:
@@ -109,15 +111,14 @@ def train(
       NotEnoughMemoryError: the agents do not fit into memory.
       EnvcoreError: as for `envcore.make`.
       FileError: the folder is that of another run, or cannot be written.
+      KeyboardInterrupt, SystemExit: Ctrl-C was pressed, or SIGTERM has come; the training is saved.
     """
     for what, number in (("seeds", seeds), ("devices", devices)):
         if number is not None:
-            checks.positive_integer(argument(what), number, InvalidArgumentError, at_most=algorithms.MAX_AGENTS)
+            checks.positive_integer(what, number, InvalidArgumentError, at_most=algorithms.MAX_AGENTS)
     _ = key_of(seed)
     if not 0 <= evaluation_episodes <= 1_000_000:
-        raise InvalidArgumentError(
-            f"{argument('evaluation_episodes')} must be from 0 to 1,000,000, got {evaluation_episodes!r}."
-        )
+        raise InvalidArgumentError(f"evaluation_episodes must be from 0 to 1,000,000, got {evaluation_episodes!r}.")
     is_saved = out is not None
     choice = dataclasses.replace(choice_of(env, options, params, is_saved=is_saved), randomize=randomize or {})
     made = choice.make()
@@ -140,7 +141,9 @@ def train(
     except ValueError as error:
         raise InvalidArgumentError(f"the run {error}.") from error
     learner = run.learner(*made, algorithm, network)
-    training = _trained(run, learner, made[1], None if out is None else Path(out), devices, callback)
+    training = _trained(
+        run, learner, made[1], None if out is None else Path(out), devices, callback, checkpoint_seconds
+    )
     curve, agents = training.curve, training.agents
     return Trained(
         run,
@@ -161,24 +164,24 @@ def _trained(
     folder: Path | None,
     devices: int | None,
     callback: Callable[[Point], bool | None] | None,
+    checkpoint_seconds: float | None,
 ) -> Training:
     """The training of a run at its end, or where Ctrl-C or the callback ended it, when what there is is saved."""
-    sharding = placement.sharding_of_some(run.num_agents, devices)
+    sharding = distributed.sharding_of_some(run.num_agents, devices)
     evaluate = Evaluator(learner, Constants(params), run.evaluation_episodes) if run.evaluation_episodes else None
     claimed = contextlib.nullcontext() if folder is None else run.claimed(folder)
-    with claimed, memory.explained(argument("seeds"), run.num_seeds):
-        training = Training(learner, run, folder, sharding, evaluate)
-        is_over = False
-        try:
-            while not training.is_finished and not is_over:
+    with claimed, memory.explained("seeds", run.num_seeds):
+        training = Training(learner, run, folder, sharding, evaluate, checkpoint_seconds)
+        is_over, stopped = False, 0
+        with signals.noted() as signum:
+            while not (training.is_finished or is_over or stopped):
                 training.advance()
-                is_over = _says_enough(callback, training)
-        except KeyboardInterrupt:
+                is_over, stopped = _says_enough(callback, training), int(distributed.highest(signum()))
+        if is_over or stopped:
             training.save()
-            raise
-        if is_over:
-            training.save()
-        if folder and len(training.curve) and processes.is_first():
+        if stopped:
+            signals.stop(stopped)
+        if folder and len(training.curve) and distributed.is_first():
             replace(folder / CURVE_PNG, training.picture())
     return training
 

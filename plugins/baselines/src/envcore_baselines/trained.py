@@ -15,7 +15,6 @@ from envcore.environment import Environment
 from envcore.errors import FileError, InvalidArgumentError
 from envcore.wrappers import ActionMaskObservation, RunningStatistics
 from envcore_runs import checkpoint
-from envcore_runs.naming import argument
 from envcore_runs.records import Natural
 from jax.tree_util import keystr, tree_leaves_with_path
 
@@ -217,7 +216,7 @@ def agents_of(name: str | Path, best: bool = False) -> list[TrainedAgent]:
         meant = suggestions.hint(str(name), names()) or f" Those are {', '.join(names())}."
         raise FileError(f"{name} is neither the folder of a run nor an environment with a trained agent.{meant}")
     if best:
-        raise InvalidArgumentError(f"{argument('best')} needs the folder of a run: a shipped agent has no curve.")
+        raise InvalidArgumentError("best needs the folder of a run: a shipped agent has no curve.")
     return [load(str(name))]
 
 

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -28,11 +28,11 @@ from envcore.environment import Environment
 from envcore.errors import FileError
 from envcore.files import replace
 from envcore.random import key_of
-from envcore_runs import checkpoint, placement, processes, run_folder, user_modules
+from envcore_runs import checkpoint, distributed, user_modules
+from envcore_runs import folder as run_folder
 from envcore_runs.choice import choose
-from envcore_runs.compiling import quicker_jit
-from envcore_runs.records import Natural, Range
-from envcore_runs.run_folder import RUN
+from envcore_runs.folder import RUN
+from envcore_runs.records import Natural, Positive
 from jax.sharding import NamedSharding
 
 from envcore_baselines import algorithms
@@ -75,9 +75,9 @@ class Run:
     params: dict[str, Any]
     config: dict[str, Any]
     seed: Natural
-    num_seeds: Annotated[int, Range(1, algorithms.MAX_AGENTS)]
-    sweep: dict[str, list[float]] = dataclasses.field(default_factory=dict[str, list[float]])
-    randomize: dict[str, list[float]] = dataclasses.field(default_factory=dict[str, list[float]])
+    num_seeds: Positive
+    sweep: dict[str, list[int | float]] = dataclasses.field(default_factory=dict[str, list[int | float]])
+    randomize: dict[str, list[int | float]] = dataclasses.field(default_factory=dict[str, list[int | float]])
     network: str = ""
     evaluation_episodes: Natural = 0
 
@@ -168,7 +168,7 @@ class Run:
         """Creates this run's folder, or checks that it is this run's, and locks it; see `run_folder.claimed`.
 
         Raises:
-          FileError, ProcessError: as there, when the block begins.
+          FileError: as there, when the block begins.
         """
         return run_folder.claimed(folder, dataclasses.asdict(self))
 
@@ -234,6 +234,7 @@ class Training:
         process 0 writes. None keeps nothing.
       sharding: the devices; None for one.
       evaluate: plays an agent's greedy episodes at each point of the curve; None leaves them out.
+      checkpoint_seconds: as for `experiment.train`.
 
     Attributes:
       curve: the learning curve so far.
@@ -250,8 +251,10 @@ class Training:
         folder: Path | None,
         sharding: NamedSharding | None = None,
         evaluate: Evaluate | None = None,
+        checkpoint_seconds: float | None = None,
     ):
         self._learner, self._run, self._folder, self._evaluate = learner, run, folder, evaluate
+        self._checkpoint_seconds = _SECONDS if checkpoint_seconds is None else checkpoint_seconds
         num_devices = 1 if sharding is None else sharding.mesh.size
         self._sharding = sharding if num_devices > 1 else None
         self._rows = np.minimum(np.arange(-(-run.num_agents // num_devices) * num_devices), run.num_agents - 1)
@@ -314,7 +317,6 @@ class Training:
 
         Raises:
           FileError: as for `save`.
-          ProcessError: another process has ended.
         """
         started, (state, best, best_return), number = time.perf_counter(), self._agents, len(self.curve)
         state, metrics = _point(
@@ -334,8 +336,8 @@ class Training:
         seconds = time.perf_counter() - started
         self._steps_per_second = steps * self._run.num_agents / seconds if self._is_compiled else math.nan
         self._is_compiled = True
-        is_old = time.monotonic() - self._saved > max(_SECONDS, self._seconds_to_save / _SHARE)
-        if self.is_finished or processes.any_says(is_old):
+        is_old = time.monotonic() - self._saved > max(self._checkpoint_seconds, self._seconds_to_save / _SHARE)
+        if self.is_finished or distributed.any_says(is_old):
             self.save()
 
     def save(self) -> None:
@@ -349,7 +351,7 @@ class Training:
         started = time.monotonic()
         state, best, best_return = self._agents
         agents = _Agents(self._whole(state), self._whole(best), best_return)
-        if processes.is_first():
+        if distributed.is_first():
             names = self._run.names
             replace(self._folder / CURVE_CSV, self.curve.to_csv(names).encode())
             replace(self._folder / METRICS_CSV, self.curve.metrics_to_csv(names).encode())
@@ -365,21 +367,21 @@ class Training:
         """Values of all agents, split over the devices."""
         if self._sharding is None:
             return tree
-        return placement.placed(jax.tree.map(lambda x: x[self._rows], tree), self._sharding)
+        return distributed.placed(jax.tree.map(lambda x: x[self._rows], tree), self._sharding)
 
     def _whole(self, tree: Any) -> Any:
         """Values of all agents, in every process: the inverse of `_placed`."""
         if self._sharding is None:
             return tree
-        return jax.tree.map(lambda x: x[: self._run.num_agents], processes.whole(tree))
+        return jax.tree.map(lambda x: x[: self._run.num_agents], distributed.whole(tree))
 
 
-@functools.partial(quicker_jit, static_argnums=(0, 1))
+@functools.partial(jax.jit, static_argnums=(0, 1))
 def _start(learner: Learner, sharding: NamedSharding | None, starts: Any) -> Any:
     return spread(each_agent(learner.init), sharding, (True,))(starts)
 
 
-@functools.partial(quicker_jit, static_argnums=(0, 1, 2, 3))
+@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3))
 def _point(
     learner: Learner,
     num_updates: int,
@@ -414,7 +416,7 @@ def _point(
     return spread(of_all, sharding, (True, True, False))(states, keys, number)
 
 
-@quicker_jit
+@jax.jit
 def _chosen(is_first: jax.Array, first: Any, second: Any) -> Any:
     """For each agent, `first` or `second`."""
     return jax.vmap(trees.where)(is_first, first, second)
