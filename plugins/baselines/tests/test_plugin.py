@@ -14,7 +14,7 @@ from envcore_baselines.plugin import envcore_algorithms, envcore_commands, envco
 def test_the_installed_baselines_are_announced() -> None:
     (found,) = [each for each in envcore.registry.plugins if each.distribution == "envcore-baselines"]
     assert found.specs == (*envcore_commands(), *envcore_policies(), *envcore_algorithms())
-    assert [spec.name for spec in found.specs if spec.kind == "command"] == ["train", "evaluate"]
+    assert [spec.name for spec in found.specs if spec.kind == "command"] == ["train", "evaluate", "bsuite"]
     algorithms = [spec.name for spec in found.specs if spec.kind == "algorithm"]
     assert algorithms == ["ppo", "ppo_rnn", "es", "dqn", "pqn", "sac", "bootstrapped_dqn"]
 
@@ -23,6 +23,7 @@ def test_the_installed_baselines_are_announced() -> None:
     ("statement", "unwanted"),
     [
         ("import envcore_baselines, envcore_baselines.plugin", {"jax", "numpy", "optax", "rich", "typer"}),
+        ("import envcore_baselines.bsuite.commands", {"jax", "numpy", "envcore_bsuite"}),
         ("import envcore_baselines.commands", {"jax", "numpy", "optax", "matplotlib"}),
     ],
 )

@@ -92,5 +92,5 @@ def _imported(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        needed = how_to_install("envcore-bsuite[analysis]")
-        raise CommandError(f"envcore bsuite needs {error.name}: {needed}.") from error
+        missing = str(error.name).partition(".")[0]
+        raise CommandError(f"envcore bsuite needs {missing}: {how_to_install('envcore-bsuite[analysis]')}.") from error
