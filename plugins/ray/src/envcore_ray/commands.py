@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from envcore.errors import EnvcoreError, one_line
+from envcore.errors import EnvcoreError
 from envcore_baselines import algorithms
 from envcore_baselines.errors import ConfigError
 from envcore_cli.assignments import assignments
@@ -71,4 +71,5 @@ def sweep(
             tuner = tune.Tuner(train, param_space=grid, run_config=run_config)
         results = tuner.fit()
     if results.num_errors:
-        raise EnvcoreError(f"{results.num_errors} of {len(results)} trials failed: {one_line(results.errors[0])}.")
+        reason = str(results.errors[0]).strip().splitlines()[-1]  # of a traceback
+        raise EnvcoreError(f"{results.num_errors} of {len(results)} trials failed: {reason}")
