@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-SOON = 60
+SOON = 180
 """Seconds in which processes start and end on a busy machine."""
 
 

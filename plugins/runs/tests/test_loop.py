@@ -111,10 +111,3 @@ def test_the_reported_number_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     check_memory(plan(num_envs=1000), recorded_bytes=100)
     with pytest.raises(NotEnoughMemoryError):
         check_memory(plan(num_envs=1000), recorded_bytes=1000)
-
-
-def test_more_environments_than_int32_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "device_bytes", lambda _: None)
-    check_memory(plan(num_envs=2**31 - 1), 0)
-    with pytest.raises(InvalidArgumentError, match=r"^num_envs must be less than 2\*\*31, got 2,147,483,648\.$"):
-        check_memory(plan(num_envs=2**31), 0)

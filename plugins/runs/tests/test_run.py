@@ -77,7 +77,7 @@ def test_refusals(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(run_module, "Loop", None)  # no program of the rollout is made
     with pytest.raises(kind) as caught:
-        rollout(**{"env": "Counter-v0", **arguments})
+        rollout(**{"env": "Counter-v0", **arguments})  # pyright: ignore[reportArgumentType]
     assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
@@ -102,7 +102,7 @@ def test_what_decides_the_results(tmp_path: Path) -> None:
 def test_the_result() -> None:
     shown: list[RolloutResult] = []
     result = rollout("Counter-v0", num_envs=3, steps=30, episodes=10, policy=act_always, progress=shown.append)
-    assert (result.num_envs, result.steps, result.resumed_after, result.was_resumed) == (3, 30, 0, False)
+    assert (result.num_envs, result.steps, result.resumed_after) == (3, 30, 0)
     assert (result.statistics.episodes, result.statistics.mean_return, result.unfinished) == (30, 1.5, 0)
     assert result.steps_per_second == 90 / result.seconds
     assert (shown[0].steps, shown[-1]) == (0, result)

@@ -15,7 +15,7 @@ from envcore_cli import output
 
 
 def report_rollout(choice: Choice, steps: int | None = None, episodes: int | None = None, **given: Any) -> None:
-    """Runs a rollout with a progress bar and prints a table.
+    """Runs a rollout with a progress bar, and prints a table.
 
     Args:
       choice: the environment.
@@ -68,9 +68,9 @@ def _print_table(title: str, plan: Plan, result: RolloutResult, *, is_interrupte
         table.add_row("return", spread)
         table.add_row("length", f"{statistics.mean_length:.1f} ± {statistics.std_length:.1f} steps")
     if result.steps > result.resumed_after:
-        speed = f"{result.steps_per_second:,.0f} steps/s on {_devices(result.num_devices)}"
+        speed = f"{result.steps_per_second:,.0f} steps/s on {_devices(plan.sharding.mesh.size)}"
         table.add_row("speed", f"{speed}, over {result.seconds:.2g} s")
-    if result.was_resumed:
+    if result.resumed_after:
         table.add_row("continued", f"after {result.resumed_after:,} steps, which are not counted in the speed")
     if plan.folder is not None and not is_interrupted:
         table.add_row("folder", str(plan.folder))

@@ -36,11 +36,6 @@ class Choice:
     params: Mapping[str, Any] = dataclasses.field(default_factory=dict[str, Any])
     randomize: Mapping[str, Any] = dataclasses.field(default_factory=dict[str, Any])
 
-    @property
-    def is_changed(self) -> bool:
-        """Whether any options or params were given."""
-        return bool(self.options or self.params)
-
     def make(self) -> tuple[Any, Any]:
         """Returns the environment and its params.
 
@@ -55,8 +50,10 @@ class Choice:
         try:
             env = self.found.construct(dict(self.options))
             params = device_params(env)
+            for name, value in self.options.items():
+                if isinstance(getattr(type(env), name, None), bool) and not isinstance(value, bool):
+                    raise InvalidArgumentError(f"{self.title}'s option {name!r} must be True or False, got {value!r}.")
             if self.options:
-                self._check_flags(env)
                 _ = env.action_space(params), env.observation_space(params)  # which such a value may break
         except EnvcoreError:
             raise
@@ -67,11 +64,6 @@ class Choice:
             raise InvalidArgumentError(f"{self.title} {problem}") from error
         params = with_params(self.title, env, params, self.params)
         return _randomized(env, params, self.randomize) if self.randomize else (env, params)
-
-    def _check_flags(self, env: Any) -> None:
-        for name, value in self.options.items():
-            if isinstance(getattr(type(env), name, None), bool) and not isinstance(value, bool):
-                raise InvalidArgumentError(f"{self.title}'s option {name!r} must be True or False, got {value!r}.")
 
 
 def choose(env_id: str, options: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None) -> Choice:

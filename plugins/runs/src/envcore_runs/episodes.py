@@ -19,10 +19,6 @@ import jax.numpy as jnp
 import numpy as np
 from flax import struct
 
-COLUMNS = 7
-"""Of a row of moments: how many episodes, mean and squared deviations of their returns, the same of their lengths, and
-their lowest and highest return."""
-
 
 @struct.dataclass
 class Episodes:
@@ -89,7 +85,11 @@ class Episodes:
         )
 
     def row(self) -> np.ndarray:
-        """The moments of all environments together, float64 (COLUMNS,)."""
+        """The moments of all environments together, float64 (7,).
+
+        They are how many episodes there are, mean and squared deviations of their returns, the same of their lengths,
+        and their lowest and highest return.
+        """
         exact: Episodes = jax.tree.map(lambda x: np.asarray(x, np.float64), self)
         means = exact.first_return + exact.mean_return, exact.first_length + exact.mean_length
         columns = exact.count, means[0], exact.squares_return, means[1], exact.squares_length
@@ -97,7 +97,7 @@ class Episodes:
 
 
 def joined(rows: np.ndarray) -> np.ndarray:
-    """The moments of all episodes, float64 (COLUMNS,), from those of parts (parts, COLUMNS)."""
+    """The moments of all episodes, float64 (7,), from those of parts (parts, 7); see `Episodes.row`."""
     rows = rows[rows[:, 0] > 0]
     if not len(rows):
         return np.array([0, math.nan, math.nan, math.nan, math.nan, math.inf, -math.inf])

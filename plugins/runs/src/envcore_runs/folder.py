@@ -100,10 +100,10 @@ def load(folder: str | Path, kind: type[T]) -> T:
     Raises:
       FileError: the folder holds no run, or its file is damaged.
     """
-    folder = Path(folder)
-    if not (folder / RUN).exists():
+    path = Path(folder) / RUN
+    if not path.exists():
         raise FileError(f"{folder} holds no run: there is no {RUN} in it.")
-    return File(folder / RUN).read(kind)
+    return File(path).read(kind)
 
 
 @contextlib.contextmanager

@@ -13,13 +13,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore.devices import spread
-from envcore.errors import InvalidArgumentError
 from envcore.rollout import RolloutState, Transition, run_rollout, start_rollout
 from envcore.wrappers import Batched
 from jax.sharding import NamedSharding, PartitionSpec
 
 from envcore_runs import distributed, memory
-from envcore_runs.episodes import COLUMNS, Episodes, joined
+from envcore_runs.episodes import Episodes, joined
 from envcore_runs.policies import Player, batch_policy, outside_action_space
 from envcore_runs.records import Natural
 
@@ -133,7 +132,7 @@ class Loop:
         self._plan, self._record = plan, record
         self._sharding, self._batch = _batch(plan)
         self._policy = batch_policy(plan.player, self._batch, plan.params)
-        self.progress, self.seconds = Progress(0, plan.num_envs, joined(np.zeros((0, COLUMNS))).tolist()), 0.0
+        self.progress, self.seconds = Progress(0, plan.num_envs, Episodes.of_none((1,), 1).row().tolist()), 0.0
         began = time.perf_counter()
         self._carry = _started(plan, plan.episodes or 1)
         self.struct = jax.eval_shape(lambda carry: carry, self._carry)
@@ -217,16 +216,12 @@ def check_memory(plan: Plan, recorded_bytes: int) -> None:
 
     Raises:
       NotEnoughMemoryError: they do not; the message says how many fit.
-      InvalidArgumentError: they fit, but int32 cannot count them.
     """
     key, one = jax.eval_shape(lambda: jax.random.key(0)), Batched(plan.player.env, 1)
     carry = jax.eval_shape(functools.partial(_begin, one, plan.params), key, 1)
-    action = jax.eval_shape(one.action_space(plan.params).sample, key)
-    # The carries at the start, before and after a chunk, and the batch's action space; the rows, joined, and the file.
-    bytes_each = 4 * memory.tree_bytes(carry) + 4 * memory.tree_bytes(action) + 3 * recorded_bytes
+    # The carries at the start, before and after a chunk, and its arrays; the rows, joined, and the file.
+    bytes_each = 5 * memory.tree_bytes(carry) + 3 * recorded_bytes
     memory.check_fits("num_envs", plan.num_envs, bytes_each, memory.device_bytes(plan.sharding))
-    if plan.num_envs >= 2**31:
-        raise InvalidArgumentError(f"num_envs must be less than 2**31, got {plan.num_envs:,}.")
 
 
 def _steps_in_time(steps: int, seconds: float) -> int:

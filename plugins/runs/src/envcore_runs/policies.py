@@ -75,7 +75,13 @@ def find_player(policy: str | Policy, env_id: str, env: Environment, params: Any
     else:
         name, (found, rest) = policy, _announced(policy)
         if found:
-            agent = _made(found, env_id, env, params, rest)
+            make = found.load(InvalidArgumentError)
+            try:
+                agent = make(env_id, env, params, rest)
+            except EnvcoreError:
+                raise
+            except (Exception, SystemExit) as error:  # a plugin may raise anything
+                raise InvalidArgumentError(f"policy {found.spec.name} fails: {one_line(error)}") from error
             env = getattr(agent, "env", env)
             return Player(name, env, agent.start_memory, _Checked(name, env, params, agent.act))
         function = imported_function("policy", name, ("random", "legal", *registry.announced(PolicySpec)))
@@ -123,21 +129,6 @@ def _announced(policy: str) -> tuple[Announced[PolicySpec] | None, str]:
     if second and (found := announced.find(f"{first}:{second}", InvalidArgumentError)):
         return found, last
     return announced.find(first, InvalidArgumentError), rest
-
-
-def _made(policy: Announced[PolicySpec], *args: Any) -> Any:
-    """Imports the function that announces a policy, and calls it.
-
-    Raises:
-      InvalidArgumentError: it cannot be imported, or fails.
-    """
-    function = policy.load(InvalidArgumentError)
-    try:
-        return function(*args)
-    except EnvcoreError:
-        raise
-    except (Exception, SystemExit) as error:  # a plugin may raise anything
-        raise InvalidArgumentError(f"policy {policy.spec.name} fails: {one_line(error)}") from error
 
 
 def batch_policy(player: Player, batch: Batched, params: Any) -> Policy:

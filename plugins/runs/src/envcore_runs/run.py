@@ -57,7 +57,6 @@ class RolloutResult:
       resumed_after: those of them that an earlier call has taken, from whose checkpoint this one continued.
       seconds: the time that the others took, without compilation.
       compile_seconds: the time to reset, trace, compile and warm up.
-      num_devices: over how many devices the environments are spread.
     """
 
     statistics: EpisodeStatistics
@@ -67,12 +66,6 @@ class RolloutResult:
     resumed_after: int
     seconds: float
     compile_seconds: float
-    num_devices: int
-
-    @property
-    def was_resumed(self) -> bool:
-        """Whether an earlier call has taken some of the steps."""
-        return self.resumed_after > 0
 
     @property
     def steps_per_second(self) -> float:
@@ -167,10 +160,10 @@ def planned(
     sharding = distributed.sharding("num_envs", num_envs, devices)
     names = trajectories.checked_names(record, player.env, made_params)
     bytes_each = memory.tree_bytes(trajectories.step_struct(player.env, made_params, names)) if names else 0
-    path = chunk = None
-    if out is not None:
-        path = Path(out)
-        chunk = min(max(_CHUNK // num_envs, _FEWEST), trajectories.steps_per_shard(num_envs, bytes_each))
+    path, chunk = None if out is None else Path(out), None
+    if path is not None:
+        most = max(1, trajectories.SHARD_BYTES // (num_envs * max(bytes_each, 1)))
+        chunk = min(max(_CHUNK // num_envs, _FEWEST), most)
     about = {"env_id": choice.title, "options": choice.options, "params": params or {}, "policy": policy}
     about |= {"num_envs": num_envs, "steps": steps, "episodes": episodes, "seed": seed}
     plan = Plan(player, made_params, num_envs, steps, episodes, key, sharding, path, chunk, names, described(about))
@@ -254,5 +247,4 @@ def _result(
         resumed_after,
         seconds,
         compile_seconds,
-        plan.sharding.mesh.size,
     )

@@ -30,7 +30,8 @@ from envcore_runs.records import File
 
 TRAJECTORIES, MANIFEST = "trajectories", "manifest.json"
 
-_SHARD_BYTES = 64 * 2**20
+SHARD_BYTES = 64 * 2**20
+"""The most of a file."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,11 +147,6 @@ def checked_names(names: str | Iterable[str], env: Environment, params: Any) -> 
 def step_struct(env: Environment, params: Any, names: Sequence[str]) -> dict[str, jax.ShapeDtypeStruct]:
     """What is recorded of a step of one environment, by name: shapes and dtypes."""
     return jax.eval_shape(functools.partial(_arrays, names=names), _step_struct(env, params))
-
-
-def steps_per_shard(num_envs: int, bytes_each: int) -> int:
-    """How many steps of all environments the files of a chunk hold."""
-    return max(1, _SHARD_BYTES // (num_envs * max(bytes_each, 1)))
 
 
 def _shards_of(file: File, num_steps: int) -> list[Shard]:

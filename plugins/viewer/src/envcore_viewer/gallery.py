@@ -149,7 +149,8 @@ def _card(choice: Choice, out: Path, height: int, key: jax.Array, advance: Calla
             frames = visualizer(env, params, player, key, num_steps=steps, height=height).frames
         advance()
     except Exception as error:  # a plugin may raise anything
-        if isinstance(error, NotEnoughMemoryError) or (isinstance(error, EnvcoreError) and choice.is_changed):
+        is_changed = choice.options or choice.params
+        if isinstance(error, NotEnoughMemoryError) or (isinstance(error, EnvcoreError) and is_changed):
             raise  # the user's arguments are at fault
         problem = str(error) if isinstance(error, EnvcoreError) else f"{type(error).__name__}: {error}"
         return _Card(choice.title, found, facts, "", problem)
