@@ -116,9 +116,7 @@ class _Checked:
             action, memory = self.act(memory, obs, key)
             return arguments.checked_action(self.env, action, self.params), memory
         except (Exception, SystemExit) as error:
-            what, *_ = str(error).splitlines() or [""]
-            problem = f"fails when jit traces it: {type(error).__name__}: {what}"
-            raise InvalidArgumentError(f"policy {self.name} {problem}") from error
+            raise InvalidArgumentError(f"policy {self.name} fails when jit traces it: {one_line(error)}") from error
 
 
 def _announced(policy: str) -> tuple[Announced[PolicySpec] | None, str]:
