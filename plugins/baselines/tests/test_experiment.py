@@ -141,7 +141,7 @@ def test_ranges_and_numbers_of_devices(tmp_path: Path) -> None:
             (Counter(), None),
             {},
             InvalidArgumentError,
-            "env must be an id or an environment, got .* give the first",
+            "env must be an id or an environment, of what envcore.make returns the first; got",
         ),
         ("ppo", Counter, {}, InvalidArgumentError, "env must be an id or an environment, got <class"),
         ("ppo", "Counter-v0", {"sweep": {"clip": 0.1}}, ConfigError, "sweep: clip needs a list of values, got 0.1"),

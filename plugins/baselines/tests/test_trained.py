@@ -184,8 +184,8 @@ def test_as_a_policy_of_the_command_line(run: Run, run_folder: Path) -> None:
         (("trained", "Counter-v0"), "there is no trained agent for 'Counter-v0'; there are "),
         (("trained:nowhere", "Counter-v0"), "nowhere holds no run: there is no run.json in it."),
         (("trained", "DeepSea-bsuite", "--option", "size=9"), "does not fit at "),
-        (("trained", "MemoryChain-bsuite"), "--policy trained has a memory"),
-        (("trainee", "Counter-v0"), "--policy must be random, legal, trained or MODULE:FUNCTION"),
+        (("trained", "MemoryChain-bsuite"), "policy trained has a memory"),
+        (("trainee", "Counter-v0"), "policy must be random, legal, trained or MODULE:FUNCTION"),
     ],
 )
 def test_policies_that_cannot_be_played(args: tuple[str, ...], message: str, run: Run) -> None:

@@ -81,11 +81,21 @@ class TestRun:
         with pytest.raises(FileError, match="is damaged"):
             Run.load(tmp_path)
 
-    @pytest.mark.parametrize(("name", "value"), [("num_seeds", "two"), ("num_seeds", 0), ("seed", -1), ("more", 1)])
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("num_seeds", "two"),
+            ("num_seeds", 0),
+            ("seed", -1),
+            ("seed", True),
+            ("options", []),
+            ("options", None),
+        ],
+    )
     def test_a_damaged_run(self, tmp_path: Path, name: str, value: Any) -> None:
         found = {**dataclasses.asdict(RUN), name: value}
         (tmp_path / RUN_JSON).write_text(json.dumps(found))
-        with pytest.raises(FileError, match=rf"run\.json is damaged: its {name} is "):
+        with pytest.raises(FileError, match=rf"run\.json is damaged: Expected .* - at `\$\.{name}`"):
             Run.load(tmp_path)
 
     def test_tuples_and_arrays_come_back(self, tmp_path: Path) -> None:

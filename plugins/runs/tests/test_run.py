@@ -68,7 +68,11 @@ assert envcore_runs.rollout is envcore_runs.run.rollout
         ({"params": jnp.zeros(3)}, InvalidParamsError, "Counter's params must be"),
         ({"env": "Counters-v0"}, UnknownEnvironmentError, "there is no environment 'Counters-v0'"),
         ({"env": toy.Counter(), "options": {"goal": 3}}, InvalidArgumentError, "options are those of an id"),
-        ({"env": 3}, InvalidArgumentError, "env must be an id or an environment, got 3"),
+        (
+            {"env": 3},
+            InvalidArgumentError,
+            "env must be an id or an environment, of what envcore.make returns the first; got 3",
+        ),
     ],
 )
 def test_refusals(

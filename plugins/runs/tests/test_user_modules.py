@@ -26,7 +26,7 @@ def test_references(name: str) -> None:
     assert is_reference(name)
 
 
-@pytest.mark.parametrize("name", ["", "a", "a:", ":b", "a:b.c", "a-b:c", "a b:c", "a..b:c", "a:b:c"])
+@pytest.mark.parametrize("name", ["", "a", "a:", ":b", "a:b.c", "a-b:c", "a b:c", "a..b:c", "a.py:c", "a:b:c"])
 def test_no_references(name: str) -> None:
     assert not is_reference(name)
     with pytest.raises(

@@ -14,7 +14,8 @@ from envcore.errors import InvalidArgumentError, one_line
 def is_reference(name: str) -> bool:
     """Whether a text reads `MODULE:NAME`."""
     module, _, attribute = name.partition(":")
-    return attribute.isidentifier() and all(map(str.isidentifier, module.split(".")))
+    is_file = module.endswith(".py")  # which a user may write instead of the module's name
+    return attribute.isidentifier() and all(map(str.isidentifier, module.split("."))) and not is_file
 
 
 def imported(what: str, name: str, words: Sequence[str] = (), noun: str = "NAME") -> Any:
