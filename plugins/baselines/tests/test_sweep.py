@@ -17,11 +17,12 @@ from envcore_baselines.errors import ConfigError
 from envcore_baselines.es import ESConfig
 from envcore_baselines.ppo import PPOConfig
 from envcore_baselines.ppo_rnn import RecurrentPPOConfig
-from envcore_baselines.sweep import Swept, combinations, title
+from envcore_baselines.sweep import Swept
+from envcore_baselines.training import Run
 from toy import Counter, Spring
 
 if TYPE_CHECKING:
-    from command_line import Run
+    from command_line import Run as Command
 
 SMALL: dict[str, Any] = {"num_envs": 4, "rollout_steps": 8, "epochs": 1, "hidden": (4,), "total_steps": 32 * 9}
 KEY = jax.random.key(0)
@@ -39,19 +40,17 @@ def three_points(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_combination_once() -> None:
-    grid = {"clip": [0.1, 0.2], "learning_rate": [1e-3, 1e-2]}
-    assert [title(each) for each in combinations(grid)] == [
+    def groups(**sweep: list[float]) -> list[str]:
+        return Run("ppo", "Counter-v0", {}, {}, {}, 0, 1, sweep).groups
+
+    assert groups(clip=[0.1, 0.2], learning_rate=[1e-3, 1e-2]) == [
         "clip=0.1 learning_rate=0.001",
         "clip=0.1 learning_rate=0.01",
         "clip=0.2 learning_rate=0.001",
         "clip=0.2 learning_rate=0.01",
     ]
-    assert combinations({}) == [{}]
-    assert [title({"discount": each}) for each in (0.9999999, 1.0, 100.0)] == [
-        "discount=0.9999999",
-        "discount=1",
-        "discount=100",
-    ]
+    assert groups() == [""]
+    assert groups(discount=[0.9999999, 1.0, 100.0]) == ["discount=0.9999999", "discount=1", "discount=100"]
 
 
 @pytest.mark.slow
@@ -99,7 +98,7 @@ def test_agents_of_a_sweep(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_command_trains_a_grid_and_evaluates_it(run: Run, tmp_path: Path) -> None:
+def test_the_command_trains_a_grid_and_evaluates_it(run: Command, tmp_path: Path) -> None:
     settings = [f"{name}={list(value) if isinstance(value, tuple) else value}" for name, value in SMALL.items()]
     arguments = [argument for setting in settings for argument in ("--setting", setting)]
     sweep = ("--sweep", "learning_rate=1e-4,1e-2", "--sweep", "clip=0.3")
@@ -120,7 +119,7 @@ def test_the_command_trains_a_grid_and_evaluates_it(run: Run, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_sampled_actions_are_those_of_the_swept_setting(run: Run, tmp_path: Path) -> None:
+def test_sampled_actions_are_those_of_the_swept_setting(run: Command, tmp_path: Path) -> None:
     settings = [f"--setting={each}" for each in ("total_steps=64", "min_replay_size=1", "hidden=[4]")]
     train = ("train", "dqn", "Counter-v0", "--set", "max_steps_in_episode=2", "--sweep", "epsilon=0,1")
     assert run(*train, *settings, "--out", str(tmp_path))[0] == 0

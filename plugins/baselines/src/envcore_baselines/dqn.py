@@ -26,7 +26,7 @@ from envcore.environment import Environment
 from envcore.wrappers import Batched, LogWrapper
 from flax import linen as nn
 
-from envcore_baselines.learner import ILLEGAL, Fraction, as_floats, flattened, print_returns, split_mask
+from envcore_baselines.learner import ILLEGAL, Fraction, RolloutLearner, as_floats, flattened, print_returns, split_mask
 from envcore_baselines.networks import checked_network
 
 T = TypeVar("T")
@@ -180,7 +180,7 @@ class DQNState(NamedTuple):
         return self.agent_state.agent
 
 
-class DQN:
+class DQN(RolloutLearner):
     """Learns in one environment.
 
     `init`, `update` and `act` serve training, where the algorithm steps its environments. Where something else steps
@@ -229,25 +229,11 @@ class DQN:
         if network is not None:
             self._network = checked_network(network, split_mask(obs)[0], {"values": (space.n,)})
 
-    @property
-    def steps_per_update(self) -> int:
-        """Environment steps of one update."""
-        return self.config.num_envs * self.config.rollout_steps
-
-    @property
-    def num_updates(self) -> int:
-        """Updates of a run."""
-        return -(-self.config.total_steps // self.steps_per_update)
-
     def init(self, key: jax.Array) -> DQNState:
         """The state before the first update."""
         key, key_env, key_agent = random.split(key, 3)
         obs, env_state = self._batch.reset(key_env, self._params)
         return DQNState(self.start(key_agent), jnp.int32(0), env_state, obs, key)
-
-    def start_memory(self) -> Any:
-        """What an agent remembers at the start of an episode: nothing."""
-        return ()
 
     def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
         """The action for one observation of `env`, without random ones if `greedy`; and the memory after it."""

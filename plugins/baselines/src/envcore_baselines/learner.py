@@ -69,6 +69,26 @@ class Learner(Protocol):
         ...
 
 
+class RolloutLearner:
+    """What learners share that play a rollout in each update, and remember nothing of an episode unless they say so."""
+
+    config: Any
+
+    @property
+    def steps_per_update(self) -> int:
+        """Environment steps of one update."""
+        return self.config.num_envs * self.config.rollout_steps
+
+    @property
+    def num_updates(self) -> int:
+        """Updates of a run."""
+        return -(-self.config.total_steps // self.steps_per_update)
+
+    def start_memory(self) -> Any:
+        """What an agent remembers at the start of an episode: nothing."""
+        return ()
+
+
 class Constants:
     """Constants of a program as a static argument: pytrees are equal where all their numbers, shapes and dtypes are.
 

@@ -33,7 +33,7 @@ from envcore.wrappers import (
 from flax import linen as nn
 from jax.flatten_util import ravel_pytree
 
-from envcore_baselines.learner import Fraction, as_floats, flat, flattened, print_returns, split_mask
+from envcore_baselines.learner import Fraction, RolloutLearner, as_floats, flat, flattened, print_returns, split_mask
 from envcore_baselines.networks import checked_network
 from envcore_baselines.permutations import permutations
 
@@ -228,7 +228,7 @@ class State(NamedTuple):
     key: jax.Array
 
 
-class PPO:
+class PPO(RolloutLearner):
     """Learns in one environment, by pure functions.
 
     Args:
@@ -297,26 +297,12 @@ class PPO:
         adam = optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(rate, eps=1e-5))
         self._optimizer = optax.flatten(adam)  # one long vector takes fewer operations
 
-    @property
-    def steps_per_update(self) -> int:
-        """Environment steps of one update."""
-        return self.config.num_envs * self.config.rollout_steps
-
-    @property
-    def num_updates(self) -> int:
-        """Updates of a run."""
-        return -(-self.config.total_steps // self.steps_per_update)
-
     def init(self, key: jax.Array) -> State:
         """The state before the first update."""
         key, key_env, key_network = random.split(key, 3)
         network = self._network.init(key_network, jnp.zeros((1, *self._obs.shape), self._obs.dtype))
         agent = Agent(network, jax.tree.map(jnp.asarray, RunningStatistics.empty(self._obs.shape)))
         return State(agent, self._optimizer.init(network), start_rollout(self._batch, key_env, self._params), key)
-
-    def start_memory(self) -> Any:
-        """What an agent remembers at the start of an episode: nothing."""
-        return ()
 
     def act(self, agent: Agent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
         """The action for one observation of `env`, the most probable one if `greedy`; and the memory after it."""

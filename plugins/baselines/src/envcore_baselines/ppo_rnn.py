@@ -27,7 +27,7 @@ from envcore.wrappers import (
 from flax import linen as nn
 from jax.flatten_util import ravel_pytree
 
-from envcore_baselines.learner import Fraction, flattened, print_returns, split_mask
+from envcore_baselines.learner import Fraction, RolloutLearner, flattened, print_returns, split_mask
 from envcore_baselines.ppo import Agent, Categorical, Normal, Weight
 
 
@@ -144,7 +144,7 @@ class Steps(NamedTuple):
     returns: jax.Array
 
 
-class RecurrentPPO:
+class RecurrentPPO(RolloutLearner):
     """Learns in one environment, by pure functions.
 
     Args:
@@ -196,16 +196,6 @@ class RecurrentPPO:
         rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
         adam = optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(rate, eps=1e-5))
         self._optimizer = optax.flatten(adam)  # one long vector takes fewer operations
-
-    @property
-    def steps_per_update(self) -> int:
-        """Environment steps of one update."""
-        return self.config.num_envs * self.config.rollout_steps
-
-    @property
-    def num_updates(self) -> int:
-        """Updates of a run."""
-        return -(-self.config.total_steps // self.steps_per_update)
 
     def init(self, key: jax.Array) -> State:
         """The state before the first update."""

@@ -25,7 +25,16 @@ from envcore.rollout import RolloutState, run_rollout, start_rollout
 from envcore.wrappers import Batched, LogWrapper
 from flax import linen as nn
 
-from envcore_baselines.learner import ILLEGAL, Fraction, as_floats, flat, flattened, print_returns, split_mask
+from envcore_baselines.learner import (
+    ILLEGAL,
+    Fraction,
+    RolloutLearner,
+    as_floats,
+    flat,
+    flattened,
+    print_returns,
+    split_mask,
+)
 from envcore_baselines.networks import checked_network
 from envcore_baselines.permutations import permutations
 from envcore_baselines.ppo import Convolution
@@ -93,7 +102,7 @@ class State(NamedTuple):
         return self.network
 
 
-class PQN:
+class PQN(RolloutLearner):
     """Learns in one environment, by pure functions.
 
     Args:
@@ -147,26 +156,12 @@ class PQN:
         radam = optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.radam(rate))
         self._optimizer = optax.flatten(radam)  # one long vector takes fewer operations
 
-    @property
-    def steps_per_update(self) -> int:
-        """Environment steps of one update."""
-        return self.config.num_envs * self.config.rollout_steps
-
-    @property
-    def num_updates(self) -> int:
-        """Updates of a run."""
-        return -(-self.config.total_steps // self.steps_per_update)
-
     def init(self, key: jax.Array) -> State:
         """The state before the first update."""
         key, key_env, key_network = random.split(key, 3)
         network = self._network.init(key_network, jnp.zeros((1, *self._obs.shape), self._obs.dtype))
         rollout = start_rollout(self._batch, key_env, self._params)
         return State(network, self._optimizer.init(network), rollout, jnp.int32(0), key)
-
-    def start_memory(self) -> Any:
-        """What an agent remembers at the start of an episode: nothing."""
-        return ()
 
     def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
         """The action for one observation of `env`, without random ones if `greedy`; and the memory after it."""

@@ -31,7 +31,7 @@ from envcore.wrappers import Batched, LogWrapper
 from flax import linen as nn
 
 from envcore_baselines.dqn import Transition, empty, sample
-from envcore_baselines.learner import Fraction, flattened, print_returns
+from envcore_baselines.learner import Fraction, RolloutLearner, flattened, print_returns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,7 +137,7 @@ class State(NamedTuple):
         return self.learned.actor
 
 
-class SAC:
+class SAC(RolloutLearner):
     """Learns in one environment, by pure functions.
 
     Args:
@@ -176,16 +176,6 @@ class SAC:
         number = jax.ShapeDtypeStruct((), np.float32)
         self._transition = Transition(obs, jax.ShapeDtypeStruct((self._numbers,), np.float32), number, number, obs)
 
-    @property
-    def steps_per_update(self) -> int:
-        """Environment steps of one update."""
-        return self.config.num_envs * self.config.rollout_steps
-
-    @property
-    def num_updates(self) -> int:
-        """Updates of a run."""
-        return -(-self.config.total_steps // self.steps_per_update)
-
     def init(self, key: jax.Array) -> State:
         """The state before the first update."""
         key, key_reset, key_env, key_noise, key_actor, *key_critics = random.split(key, 7)
@@ -198,10 +188,6 @@ class SAC:
         noise = random.normal(key_noise, (self.config.num_envs, numbers))
         environments = Environments(env_state, obs, noise, key_env)
         return State(learned, critics, self._optimizer.init(learned), replay, jnp.int32(0), environments, key)
-
-    def start_memory(self) -> Any:
-        """What an agent remembers at the start of an episode: nothing."""
-        return ()
 
     def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
         """The action for one observation of `env`, that of the mean if `greedy`; and the memory after it."""

@@ -8,7 +8,6 @@ environments, take a run each.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -69,18 +68,3 @@ class Swept:
 
     def _with(self, values: Mapping[str, jax.Array]) -> Learner:
         return self._make(dataclasses.replace(self._config, **values))
-
-
-def combinations(grid: Mapping[str, Sequence[float]]) -> list[dict[str, float]]:
-    """The points of a grid, the last setting fastest; one point without settings, if there are none."""
-    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
-
-
-def title(combination: Mapping[str, float]) -> str:
-    """The name of a point, such as "learning_rate=0.001 clip=0.2"."""
-    return " ".join(f"{name}={text(value)}" for name, value in combination.items())
-
-
-def text(value: float) -> str:
-    """A value of a sweep, with as many digits as tell it from others in float32."""
-    return f"{value:.9g}"

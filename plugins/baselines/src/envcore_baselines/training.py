@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 import time
 from collections.abc import Callable
@@ -38,7 +39,7 @@ from jax.sharding import NamedSharding
 from envcore_baselines import algorithms
 from envcore_baselines.curve import Curve, Point
 from envcore_baselines.learner import Constants, Learner, Metrics, each_agent
-from envcore_baselines.sweep import Swept, combinations, title
+from envcore_baselines.sweep import Swept
 
 CHECKPOINT = "checkpoint.safetensors"
 CURVE_CSV, CURVE_PNG, METRICS_CSV = "curve.csv", "curve.png", "metrics.csv"
@@ -98,8 +99,8 @@ class Run:
 
     @property
     def combinations(self) -> list[dict[str, float]]:
-        """The swept settings of each group of `num_seeds` agents."""
-        return combinations(self.sweep)
+        """The swept settings of each group of `num_seeds` agents, the last setting fastest; [{}] without a sweep."""
+        return [dict(zip(self.sweep, values, strict=True)) for values in itertools.product(*self.sweep.values())]
 
     @property
     def num_agents(self) -> int:
@@ -109,7 +110,8 @@ class Run:
     @property
     def groups(self) -> list[str]:
         """The names of the combinations of a sweep; [""] without one."""
-        return [title(each) for each in self.combinations]
+        # With as many digits as tell a value from others in float32.
+        return [" ".join(f"{name}={value:.9g}" for name, value in each.items()) for each in self.combinations]
 
     @property
     def names(self) -> list[str]:
@@ -160,9 +162,9 @@ class Run:
         algorithm = self.algorithm if algorithm is None else algorithm
         network = (self.network or None) if network is None else network
         config = algorithms.config(algorithm, None, self.config, RUN)
-        if network is None and isinstance(algorithm, str) and not user_modules.is_reference(algorithm):
-            return _shared_learner(algorithm, env, Constants(params), config, tuple(self.sweep))
-        return _learner(algorithm, env, params, config, network, tuple(self.sweep))
+        is_theirs = network is not None or not isinstance(algorithm, str) or user_modules.is_reference(algorithm)
+        make = _learner.__wrapped__ if is_theirs else _learner
+        return make(algorithm, env, Constants(params), config, network, tuple(self.sweep))
 
     def claimed(self, folder: str | Path) -> AbstractContextManager[None]:
         """Creates this run's folder, or checks that it is this run's, and locks it; see `run_folder.claimed`.
@@ -203,20 +205,13 @@ def _hashable(option: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=16)
-def _shared_learner(
-    algorithm: Any, env: Environment, params: Constants, config: Any, names: tuple[str, ...]
-) -> Learner:
-    """`_learner`, the same for the same arguments."""
-    return _learner(algorithm, env, params.tree, config, None, names)
-
-
 def _learner(
-    algorithm: algorithms.Algorithm, env: Environment, params: Any, config: Any, network: Any, names: tuple[str, ...]
+    algorithm: algorithms.Algorithm, env: Environment, params: Constants, config: Any, network: Any, names: Any
 ) -> Learner:
     """A learner, in which settings of these names are swept. Programs are compiled for each learner."""
 
     def make(config: Any) -> Learner:
-        return algorithms.learner(algorithm, env, params, config, network)
+        return algorithms.learner(algorithm, env, params.tree, config, network)
 
     return Swept(make, config, names) if names else make(config)
 
