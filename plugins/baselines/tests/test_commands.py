@@ -60,7 +60,7 @@ def test_evaluate_takes_the_id_of_a_shipped_agent(run: Run) -> None:
     assert code == 1
     assert "CartPole-v2 is neither the folder of a run nor an environment with a trained agent. Did you mean" in err
     code, _, err = run("evaluate", "CartPole-v1", "--best")
-    assert (code, err) == (1, "error: --best needs the folder of a run: a shipped agent has no curve.\n")
+    assert (code, err) == (1, "error: best needs the folder of a run: a shipped agent has no curve.\n")
 
 
 def test_an_algorithm_of_the_working_directory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +163,7 @@ def test_show_prints_the_settings(run: Run) -> None:
         (("guess.py:Guess", "Counter-v0", "--out", "x"), "For your own, pass MODULE:CLASS, as in `import MODULE`."),
         (("ppo", "Nope-v0", "--out", "x"), "Nope-v0"),
         (("ppo", "Counter-v0"), "--out DIR is needed"),
-        (("ppo", "Counter-v0", "--out", "x", "--seeds", "0"), "--seeds must be a positive integer, got 0"),
+        (("ppo", "Counter-v0", "--out", "x", "--seeds", "0"), "seeds must be a positive integer, got 0"),
         (("ppo", "Counter-v0", "--out", "x", "--setting", "clip"), "--setting must be NAME=VALUE"),
         (("ppo", "Counter-v0", "--out", "x", "--setting", "clip=1", "--setting", "clip=2"), "gives 'clip' twice."),
         (

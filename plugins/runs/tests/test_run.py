@@ -71,7 +71,7 @@ assert envcore_runs.rollout is envcore_runs.run.rollout
         (
             {"env": 3},
             InvalidArgumentError,
-            "env must be an id or an environment, of what envcore.make returns the first; got 3",
+            "env must be an id or an environment, without params, got 3",
         ),
     ],
 )

@@ -79,6 +79,12 @@ class Curve:
         ended = [[mean for mean in row if mean is not None] for row in self.returns]
         return next((float(np.mean(means)) for means in reversed(ended) if means), math.nan)
 
+    @property
+    def last_returns(self) -> np.ndarray:
+        """The return of each agent at the last point at which an episode of it had ended, float64 (agents,); or NaN."""
+        last = [column[~np.isnan(column)][-1:] for column in self.array().T]
+        return np.array([each[0] if each.size else np.nan for each in last])
+
     def to_csv(self, names: Sequence[str]) -> str:
         """A line per point: steps, mean and standard deviation over agents, and each one's mean return."""
         lines = [",".join(["steps", "mean", "std", *names])]

@@ -35,6 +35,7 @@ class Trained:
       names: of the agents, such as "seed_0", or in a sweep "learning_rate=0.001 seed_0".
       returns: mean return of the episodes that ended since the point before, float64 (points, agents); NaN where none
         did.
+      last_returns: of each agent at the last point at which an episode of it had ended, float64 (agents,); or NaN.
       metrics: what the algorithm measures of its updates, such as its `loss`, and with evaluation `greedy_return`;
         float64 (points, agents) each.
       agents: which play and no longer learn.
@@ -47,16 +48,11 @@ class Trained:
     steps: np.ndarray
     names: list[str]
     returns: np.ndarray
+    last_returns: np.ndarray
     metrics: dict[str, np.ndarray]
     agents: list[TrainedAgent] = dataclasses.field(repr=False)
     best_agents: list[TrainedAgent] = dataclasses.field(repr=False)
     parameters: Any = dataclasses.field(repr=False)
-
-    @property
-    def last_returns(self) -> np.ndarray:
-        """The return of each agent at the last point at which an episode of it had ended, float64 (agents,); or NaN."""
-        last = [column[~np.isnan(column)][-1:] for column in self.returns.T]
-        return np.array([each[0] if each.size else np.nan for each in last])
 
 
 def train(
@@ -150,6 +146,7 @@ def train(
         np.array(curve.steps, np.int64),
         run.names,
         curve.array(),
+        curve.last_returns,
         {name: curve.array(name) for name in curve.metrics},
         TrainedAgent.of_agents(run, *made, learner, agents),
         TrainedAgent.of_agents(run, *made, learner, training.best_agents),

@@ -209,7 +209,6 @@ def test_a_full_disk_is_one_line_and_the_run_continues(tmp_path: Path, monkeypat
         ({"ids": [3]}, "bsuite has no experiment and no setting 3"),
         ({"seed": -1}, "seed must be an integer from 0 to .* got -1"),
         ({"options": {"minst": {}}}, "options are given by experiment, and bsuite has no 'minst'"),
-        ({"options": {"catch": {"rows": object()}}}, "must say what it is of"),
     ],
 )
 def test_invalid_arguments(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
@@ -227,7 +226,7 @@ def test_a_folder_of_a_different_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
     run(random_agent, tmp_path, FEW[:1])
     with pytest.raises(FileError, match="holds another run: its seed is 0, not 1"):
         run(random_agent, tmp_path, FEW, seed=1)
-    with pytest.raises(FileError, match=r"its agent is 'envcore_baselines.bsuite.agents:random_agent', not "):
+    with pytest.raises(FileError, match=r"its agent is 'envcore_.*:random_agent', not "):
         run(greedy_bandit, tmp_path, FEW)
     with claimed(tmp_path, json.loads((tmp_path / "run.json").read_text())), pytest.raises(FileError, match="another"):
         run(random_agent, tmp_path, FEW)

@@ -42,7 +42,7 @@ def trainable(algorithm: Algorithm, env: str | Environment, **arguments: Any) ->
     arguments = {"algorithm": algorithm, "env": env, "checkpoint_seconds": 0.0, **arguments}
 
     def train(config: dict[str, Any]) -> None:
-        from envcore_baselines.training import CHECKPOINT, Run, saved_curve
+        from envcore_baselines.training import CHECKPOINT, saved_curve
 
         with tempfile.TemporaryDirectory() as name:
             folder, result, reported = Path(name), dict[str, float](), 0
@@ -51,7 +51,7 @@ def trainable(algorithm: Algorithm, env: str | Environment, **arguments: Any) ->
                 checkpoint.to_directory(folder)
                 _change_settings(folder / RUN, config)
                 reported = _version(folder / CHECKPOINT)
-                returns = np.array(saved_curve(Run.load(folder), folder).last_of_each)
+                returns = saved_curve(folder).last_returns
 
             def report(point: Point) -> None:
                 nonlocal returns, reported

@@ -98,9 +98,7 @@ def choice_of(
     from envcore.environment import Environment
 
     if not isinstance(env, Environment):
-        raise InvalidArgumentError(
-            f"env must be an id or an environment, of what envcore.make returns the first; got {env!r}."
-        )
+        raise InvalidArgumentError(f"env must be an id or an environment, without params, got {env!r}.")
     if options:
         raise InvalidArgumentError("options are those of an id: make the environment with them.")
     kind = type(env)

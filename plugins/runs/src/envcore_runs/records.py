@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import msgspec
-from envcore.errors import EnvcoreError, FileError, one_line
+from envcore.errors import EnvcoreError, FileError
 
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ class File:
         try:
             return msgspec.convert(parse(text if isinstance(text, str) else text.decode()), kind)
         except (ValueError, RecursionError, msgspec.MsgspecError) as error:
-            raise self.damaged(one_line(error)) from error
+            raise self.damaged(str(error)) from error
 
     def damaged(self, what: str) -> EnvcoreError:
         """The error that says what is wrong."""
