@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib.util
-import ipaddress
 import os
 import sys
 from importlib import metadata
@@ -31,6 +30,12 @@ _SIGNS = ("JAX_COORDINATOR_ADDRESS", "JOB_COMPLETION_INDEX", "TPU_WORKER_HOSTNAM
 """Environment variables of processes that an indexed job of Kubernetes or a Cloud TPU has started."""
 _LIBRARIES = ("envcore", "jax", "jaxlib", "numpy", "flax")
 _SETTINGS = ("jax_enable_x64", "jax_default_prng_impl", "jax_threefry_partitionable", "jax_default_matmul_precision")
+
+
+class _Runtime:
+    """State that exists once per process."""
+
+    is_connected = False
 
 
 def start(
@@ -76,6 +81,7 @@ def start(
         jax.devices()
     except Exception as error:  # of JAX, of its runtime, or of a cluster's manager
         raise ProcessError(f"JAX cannot connect the processes: {one_line(error)}") from error
+    _Runtime.is_connected = True
     _check_same(given)
 
 
@@ -162,7 +168,7 @@ def sharding_of_some(count: int, devices: int | None = None) -> NamedSharding:
 
 def leave(status: int) -> None:
     """Ends a process that has failed, if there are others: a regular exit would wait for them."""
-    if jax.distributed.is_initialized():
+    if _Runtime.is_connected:
         sys.stderr.flush()
         os._exit(status)
 
@@ -183,11 +189,9 @@ def _is_in_cluster() -> bool:
 
 def _address(coordinator: str | None) -> str | None:
     """Where process 0 listens; None for all interfaces: machines often know their own name as 127.0.1.1."""
-    host = (coordinator or "").rpartition(":")[0].strip("[]")
-    with contextlib.suppress(ValueError):
-        ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
-        return coordinator
-    return None
+    host = (coordinator or "").rpartition(":")[0]
+    is_address = host == "localhost" or host.startswith("[") or host.replace(".", "").isdigit()
+    return coordinator if is_address else None
 
 
 def _check_same(given: Any) -> None:
