@@ -11,8 +11,9 @@ import numpy as np
 import optax
 import pytest
 from envcore.rollout import Transition, run_rollout
-from envcore_baselines import algorithms, ppo, pqn
+from envcore_baselines import algorithms, pqn
 from envcore_baselines.errors import ConfigError
+from envcore_baselines.learner import ILLEGAL
 from envcore_baselines.pqn import PQN, Network, PQNConfig, State
 from learning import mean_returns, replay, updated
 from toy import Counter, Deck, Spring
@@ -117,7 +118,7 @@ def test_random_actions_become_fewer() -> None:
 
 
 def test_random_actions_are_legal() -> None:
-    values = jnp.tile(jnp.array([0.5, -1.0, pqn.ILLEGAL, 0.2]), (8000, 1))
+    values = jnp.tile(jnp.array([0.5, -1.0, ILLEGAL, 0.2]), (8000, 1))
     shares = np.bincount(pqn._explore(values, 0.3, KEY), minlength=4) / 8000
     np.testing.assert_allclose(shares, [0.8, 0.1, 0, 0.1], atol=0.02)
     assert shares[2] == 0
@@ -140,12 +141,6 @@ def test_pictures_of_bools_are_read_as_numbers() -> None:
     images = jax.random.bernoulli(KEY, 0.5, (5, 6, 6, 2))
     weights = network.init(KEY, images)
     np.testing.assert_array_equal(network.apply(weights, images), network.apply(weights, images.astype(jnp.float32)))
-
-
-def test_what_the_file_repeats_is_that_of_ppo() -> None:
-    images = jax.random.normal(KEY, (6, 6, 5, 4))
-    weights = pqn.Convolution(7).init(KEY, images)
-    np.testing.assert_array_equal(pqn.Convolution(7).apply(weights, images), ppo.Convolution(7).apply(weights, images))
 
 
 def test_a_dict_of_observations_is_flattened() -> None:

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from envcore import spaces
 from envcore_baselines import algorithms
+from envcore_baselines.dqn import Transition
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.sac import SAC, SACConfig, Transition, squashed
+from envcore_baselines.sac import SAC, SACConfig, squashed
 from learning import Whole, mean_returns
 from scipy import integrate, stats
 from toy import Counter, Spring
