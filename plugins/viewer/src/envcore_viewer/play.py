@@ -8,12 +8,12 @@ from typing import Any
 
 import jax
 import numpy as np
-from envcore import random
 from envcore.engine.arguments import state_struct
 from envcore.errors import InvalidArgumentError
 from envcore.random import key_of
 from envcore.rendering import fitting_height, picture_struct
 from envcore_cli.output import console, say
+from envcore_native import Stepper, split
 from envcore_runs.choice import Choice
 from rich.console import Console, Group  # noqa: TID251  # a type
 from rich.live import Live
@@ -74,28 +74,33 @@ def _check_fps(name: str, fps: float | None) -> None:
 
 
 class Game:
-    """An environment with its current state, and the results of finished episodes."""
+    """An environment that a person plays, stepped without auto-reset, and the results of finished episodes."""
 
     def __init__(self, env: Any, params: Any, key: jax.Array):
         self.env, self.params = env, params
         self.finished: list[tuple[int, float]] = []
-        self._key = key
+        self._stepper = Stepper(env, params=params, autoreset="disabled", spend=split)
+        self._words: Any = np.asarray(jax.random.key_data(key))
         self.reset()
+
+    @property
+    def state(self) -> Any:
+        """The state of the environment."""
+        return self._stepper.state
 
     def reset(self) -> None:
         """Starts a new episode."""
-        self._key, key = random.split(self._key)
-        _, self.state = self.env.reset(key, self.params)
+        self._stepper.start(self._words, spends=True)
+        self._words = None  # the next episode goes on with the random numbers of this one
         self.steps, self.total, self.reward, self.is_over, self.played = 0, 0.0, 0.0, False, ""
 
     def step(self, action: Any) -> None:
-        """Takes one step, without auto-reset."""
-        self._key, key = random.split(self._key)
-        _, self.state, reward, terminated, info = self.env.step_env(key, self.state, action, self.params)
-        self.reward, self.played = float(reward), self._name(action)
+        """Takes one step."""
+        step = self._stepper.step(action)
+        self.reward, self.played = float(step.reward), self._name(action)
         self.total += self.reward
         self.steps += 1
-        self.is_over = bool(terminated | info["truncated"])
+        self.is_over = bool(step.terminated | step.truncated)
         if self.is_over:
             self.finished.append((self.steps, self.total))
 
