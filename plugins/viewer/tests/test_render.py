@@ -92,7 +92,7 @@ class TestRender:
         args = ("--policy", f"my_agent:{name}", "--steps", "2", "--height", "6")
         code, _, err = run("render", "Counter-v0", "--out", "a.png", *args)
         assert code == 1
-        assert f"--policy my_agent:{name}" in err
+        assert f"policy my_agent:{name}" in err
         assert message in err
         assert err.count("\n") == 1
         assert not Path("a.png").exists()
@@ -163,7 +163,7 @@ class TestRender:
             (("Counter-v0", "--out", "a.gif", "--seed", "-1"), "seed must be an integer from 0 to 2**63 - 1, got -1"),
             (
                 ("Counter-v0", "--out", "a.gif", "--policy", "best"),
-                "--policy must be random, legal or MODULE:FUNCTION",
+                "policy must be random, legal or MODULE:FUNCTION",
             ),
             (
                 ("Counter-v0", "--out", "a.gif", "--policy", "nowhere:f"),
