@@ -356,7 +356,7 @@ def test_a_copy_of_the_file_trains(name: str, env_id: str, steps: int, tmp_path:
     source = Path(ppo_file.__file__).parent / f"{name}.py"
     (tmp_path / "copied.py").write_text(source.read_text())
     shared = re.findall(r"^(?:from|import) envcore_(\S+)", source.read_text(), flags=re.MULTILINE)
-    assert {"baselines.networks", "baselines.permutations"}.issuperset(shared)
+    assert {f"baselines.{each}" for each in ("dqn", "learner", "networks", "permutations", "ppo")}.issuperset(shared)
     program = f"import copied; copied.main({env_id!r}, '{steps}')"
     found = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr

@@ -25,9 +25,10 @@ def by_two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a training in two processes."""
     folder = tmp_path_factory.mktemp("processes") / "two"
     with commands(*pair(*TRAIN, str(folder))) as found:
-        (first, out, err), (second, nothing, _) = (each.end() for each in found)
-    assert (first, second, nothing) == (0, 0, ""), err
-    assert out.startswith(f"{folder}: 3 agents, ")
+        (first, out, err), (second, other, _) = (each.end() for each in found)
+    assert (first, second) == (0, 0), err
+    assert f"{folder}: 3 agents, " in out
+    assert "agents" not in other
     return folder
 
 
@@ -97,7 +98,7 @@ def test_sigterm_to_one_of_two_processes_saves_the_training(by_two: Path, tmp_pa
             assert each.process.stderr.readline() == "trained\n"
         found[1].process.send_signal(signal.SIGTERM)
         ends = [each.end() for each in found]
-    assert [(status, err) for status, _, err in ends] == [(143, "terminated\n")] * 2
+    assert [status for status, _, _ in ends] == [143] * 2, ends
     assert len((out / "curve.csv").read_text().splitlines()) > 3
     with commands(*pair(*TRAIN, str(out))) as found:
         assert [each.end()[0] for each in found] == [0, 0]
@@ -105,18 +106,13 @@ def test_sigterm_to_one_of_two_processes_saves_the_training(by_two: Path, tmp_pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("signum", "status", "line"),
-    [(signal.SIGTERM, 143, "terminated"), pytest.param(signal.SIGHUP, 129, "hung up", marks=pytest.mark.long)],
-)
-def test_a_signal_saves_the_training(tmp_path: Path, signum: signal.Signals, status: int, line: str) -> None:
+def test_sigterm_saves_the_training(tmp_path: Path) -> None:
     out = tmp_path / "ended"
     with commands(Command(*TRAIN, str(out), program=SLOW)) as (command,):
         assert command.process.stderr is not None
         assert command.process.stderr.readline() == "trained\n"
-        command.process.send_signal(signum)
-        found, _, err = command.end()
-    assert (found, err) == (status, f"{line}\n")
+        command.process.send_signal(signal.SIGTERM)
+        assert command.end()[0] == 143
     assert len(saved_curve(out)) >= 3
 
 
@@ -135,19 +131,13 @@ def test_all_processes_must_see_the_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (("--seed", "1"), "--seed 1, and process 0 --seed 2"),
-        (("--setting", "learning_rate=0.1"), "--setting learning_rate=0.1, and process 0 no --setting learning_rate"),
-    ],
-)
-def test_processes_with_other_commands_end(given: tuple[str, ...], message: str, tmp_path: Path) -> None:
+def test_processes_with_other_commands_end(tmp_path: Path) -> None:
     first, second = connected(2)
     command = (*TRAIN, str(tmp_path / "run"))
-    with commands(Command(*command, *first), Command(*command, *second, *given)) as found:
+    with commands(Command(*command, *first), Command(*command, *second, "--seed", "1")) as found:
         ends = [each.end() for each in found]
-    assert ends == [(1, "", f"error: process 1 was given {message}: give all processes the same command.\n")] * 2
+    message = "error: process 1 has another command than process 0: start all of them alike.\n"
+    assert [(status, err) for status, _, err in ends] == [(1, message)] * 2
     assert not list(tmp_path.iterdir())
 
 

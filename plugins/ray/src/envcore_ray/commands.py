@@ -14,7 +14,6 @@ from envcore_baselines.errors import ConfigError
 from envcore_cli.assignments import assignments
 from envcore_cli.options import Seed, path
 from envcore_runs.choice import choose
-from envcore_runs.folder import claimed
 
 
 def sweep(
@@ -48,6 +47,7 @@ def sweep(
     for env_id, *values in itertools.product(env_ids, *varied.values()):
         changed = dict(zip(varied, values, strict=True))
         algorithms.config(algorithm, choose(env_id).found.spec.id, {**given, **changed})
+    from envcore_runs.folder import claimed
     from ray import tune
 
     from envcore_ray.training import trainable

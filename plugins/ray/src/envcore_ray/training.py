@@ -14,7 +14,6 @@ import numpy as np
 from envcore_baselines.algorithms import Algorithm
 from envcore_baselines.curve import Point
 from envcore_baselines.loggers import scalars
-from envcore_runs.folder import RUN
 from ray import tune
 
 if TYPE_CHECKING:  # the driver needs no JAX
@@ -43,6 +42,7 @@ def trainable(algorithm: Algorithm, env: str | Environment, **arguments: Any) ->
 
     def train(config: dict[str, Any]) -> None:
         from envcore_baselines.training import CHECKPOINT, saved_curve
+        from envcore_runs.folder import RUN
 
         with tempfile.TemporaryDirectory() as name:
             folder, result, reported = Path(name), dict[str, float](), 0
