@@ -42,7 +42,7 @@ for args in cases:
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     print(json.dumps([args, status, text]), flush=True)
 """
-WHERE = {"/dev/full": "No space left on device", "&-": "Bad file descriptor"}
+WHERE = {"/dev/full": "No space left on device"}
 SMALL = ["total_steps=128", "num_envs=4", "rollout_steps=16", "minibatches=2", "hidden=[8]"]
 SETTINGS = [part for setting in SMALL for part in ("--setting", setting)]
 EXPERIMENTS = ["--only", "bandit/0", "--only", "bandit_noise/3", "--only", "memory_len/0"]  # of three tags

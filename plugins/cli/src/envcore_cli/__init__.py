@@ -36,7 +36,7 @@ def main() -> None:
         _discard_output()
         if isinstance(error, BrokenPipeError):
             raise SystemExit(1) from None
-        _fail(f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}.")
+        _fail(f"{error.filename or 'cannot write to standard output'}: {error.strerror or error}.")
     except Exception:
         import traceback
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import envcore_baselines
 import numpy as np
+from envcore.files import replace
 from envcore_baselines.algorithms import Algorithm
 from envcore_baselines.curve import Point
 from envcore_baselines.loggers import scalars
@@ -70,7 +71,7 @@ def _change_settings(path: Path, config: dict[str, Any]) -> None:
     """Lets a run go on with other settings, for schedulers that change them while an agent learns."""
     run = json.loads(path.read_text())
     run["config"].update({name: value for name, value in config.items() if name in run["config"]})
-    path.write_text(json.dumps(run))
+    replace(path, json.dumps(run).encode())
 
 
 def _version(path: Path) -> int:
