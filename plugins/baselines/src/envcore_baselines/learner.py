@@ -17,8 +17,7 @@ ILLEGAL = np.float32(-1e9)
 """The logit or value of an action that must not be chosen."""
 
 
-Fraction = Annotated[float, (0, 1)]
-"""A setting from 0 to 1."""
+Fraction = Annotated[float, (0, 1)]  # A setting from 0 to 1
 
 Metrics = dict[str, jax.Array]
 """What an update says of itself, each of shape ().
