@@ -64,11 +64,13 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         **options: Any,
     ):
         check_rendering(render_mode, render_height)
-        self.env, self.params = single(env, params, options, "use GymnasiumVectorEnv")
+        try:
+            self.env, self.params = single(env, params, options, "use GymnasiumVectorEnv")
+        except ValueError as error:  # TorchRL tries this option, and goes on without it after a TypeError
+            raise TypeError(f"unexpected keyword argument 'frameskip': {error}") if "frameskip" in options else error
         self.metadata = {**type(self).metadata, "render_fps": self.env.render_fps}
         self.render_mode, self.render_height = render_mode, render_height
-        space = self.env.action_space(self.params)
-        self.action_space = to_gymnasium_space(space)
+        self.action_space = to_gymnasium_space(self.env.action_space(self.params))
         observed = self.env.observation_space(self.params)
         self.observation_space = to_gymnasium_space(observed)
         self._widen = widener(observed)

@@ -68,6 +68,7 @@ def test_masked_ppo_takes_legal_actions():
 SUBPROCESSES = """
 import warnings
 import gymnasium
+import jax
 from envcore_adapters.gymnasium import GymnasiumEnv
 from stable_baselines3.common.vec_env import SubprocVecEnv
 
@@ -82,6 +83,7 @@ if __name__ == "__main__":
         envs.close()
         print(method)
     make().reset()
+    jax.devices()
     warnings.simplefilter("ignore")  # JAX's own, of the fork
     SubprocVecEnv([make, make], start_method="fork").reset()
 """
