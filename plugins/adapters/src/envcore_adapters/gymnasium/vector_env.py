@@ -247,7 +247,8 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         return self._stepper
 
     def _given(self, tree: Any) -> Any:
-        return tree if self._convert is None else jax.tree.map(self._convert, tree)
+        convert = self._convert
+        return tree if convert is None else jax.tree.map(lambda x: x if x.dtype == object else convert(x), tree)
 
     def _checked_mask(self, mask: Any) -> np.ndarray[Any, Any]:
         given = without_tensors(mask)
