@@ -66,9 +66,11 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         check_rendering(render_mode, render_height)
         try:
             self.env, self.params = single(env, params, options, "use GymnasiumVectorEnv")
-        except ValueError as error:  # TorchRL tries this option, and goes on without it after a TypeError
-            told = TypeError(f"unexpected keyword argument 'frameskip': {error}") if "frameskip" in options else error
-            raise told from None
+        except ValueError as error:
+            if "frameskip" not in options:
+                raise
+            # TorchRL tries this option, and goes on without it after this error.
+            raise TypeError(f"unexpected keyword argument 'frameskip': {error}") from error
         self.metadata = {**type(self).metadata, "render_fps": self.env.render_fps}
         self.render_mode, self.render_height = render_mode, render_height
         self.action_space = to_gymnasium_space(self.env.action_space(self.params))

@@ -206,9 +206,7 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
             infos = masked(infos, ~self._resets)
             if mode is AutoresetMode.NEXT_STEP:
                 self._resets = np.asarray(terminated) | np.asarray(truncated)
-        if self._convert is not None:
-            return self._given((obs, reward, terminated, truncated, infos))  # pyright: ignore[reportReturnType]
-        return obs, reward, terminated, truncated, infos
+        return self._given((obs, reward, terminated, truncated, infos))
 
     def render(self) -> Any:
         """A tuple of pictures, uint8 (height, width, 3), one an environment; None without a render mode."""
