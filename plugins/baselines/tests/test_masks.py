@@ -15,10 +15,10 @@ from envcore.errors import InvalidArgumentError
 from envcore.wrappers import ActionMaskObservation
 from envcore_baselines import algorithms
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQNConfig
-from envcore_baselines.dqn import DQNConfig, Transition, masked
+from envcore_baselines.dqn import DQNConfig, Transition
 from envcore_baselines.es import ESConfig
 from envcore_baselines.evaluation import episode_returns
-from envcore_baselines.learner import ILLEGAL, as_observed, observed, with_masks
+from envcore_baselines.learner import ILLEGAL, as_observed, masked, observed, with_masks
 from envcore_baselines.ppo import Categorical, PPOConfig
 from envcore_baselines.ppo_rnn import RecurrentPPOConfig
 from envcore_baselines.pqn import PQN, PQNConfig

@@ -25,8 +25,8 @@ from envcore import random
 from envcore.environment import Environment
 from flax import linen as nn
 
-from envcore_baselines.dqn import DQN, DQNConfig, Transition, add, empty, masked
-from envcore_baselines.learner import Fraction, as_floats, split_mask
+from envcore_baselines.dqn import DQN, DQNConfig, Transition, add, empty
+from envcore_baselines.learner import Fraction, as_floats, masked, split_mask
 
 
 @dataclasses.dataclass(frozen=True)

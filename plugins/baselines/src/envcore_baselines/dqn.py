@@ -26,7 +26,16 @@ from envcore.environment import Environment
 from envcore.wrappers import Batched, LogWrapper
 from flax import linen as nn
 
-from envcore_baselines.learner import ILLEGAL, Fraction, RolloutLearner, as_floats, flattened, print_returns, split_mask
+from envcore_baselines.learner import (
+    ILLEGAL,
+    Fraction,
+    RolloutLearner,
+    as_floats,
+    flattened,
+    masked,
+    print_returns,
+    split_mask,
+)
 from envcore_baselines.networks import checked_network
 
 T = TypeVar("T")
@@ -355,11 +364,6 @@ def gradient_step(learned: Any, gradients: Any, optimizer: optax.GradientTransfo
 def chosen(values: jax.Array, actions: jax.Array) -> jax.Array:
     """The values, (N, actions), of one action each, int32 (N,)."""
     return jnp.where(jnp.arange(values.shape[-1]) == actions[:, None], values, 0).sum(-1)
-
-
-def masked(values: jax.Array, mask: Any) -> jax.Array:
-    """Values of actions, (..., n), `ILLEGAL` where the mask is False; as they are where it allows none, or is None."""
-    return values if mask is None else jnp.where(mask | ~mask.any(-1, keepdims=True), values, ILLEGAL)
 
 
 def main(env_id: str = "Catch-bsuite", total_steps: str = "100_000") -> None:

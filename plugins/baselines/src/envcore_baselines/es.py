@@ -34,7 +34,7 @@ from evosax.algorithms import Open_ES
 from evosax.core.fitness_shaping import centered_rank_fitness_shaping_fn
 from flax import linen as nn
 
-from envcore_baselines.learner import Fraction, flattened, print_returns, split_mask
+from envcore_baselines.learner import Fraction, flattened, masked, print_returns, split_mask
 
 _CHUNK = 20  # steps between two looks at whether all episodes have ended
 
@@ -118,7 +118,7 @@ class _Discrete:
         return outputs.argmax(-1).astype(jnp.int32)
 
     def masked(self, outputs: jax.Array, mask: jax.Array) -> jax.Array:
-        return jnp.where(mask | ~mask.any(-1, keepdims=True), outputs, np.float32(-1e9))
+        return masked(outputs, mask)
 
 
 class _Continuous:

@@ -142,6 +142,11 @@ def split_mask(obs: Any) -> tuple[Any, Any]:
     return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
 
 
+def masked(values: jax.Array, mask: Any) -> jax.Array:
+    """Values or logits, (..., n), `ILLEGAL` where the mask is False; as they are where it allows none, or is None."""
+    return values if mask is None else jnp.where(mask | ~mask.any(-1, keepdims=True), values, ILLEGAL)
+
+
 def flat(tree: Any) -> Any:
     """The steps of all environments in one axis, instead of two."""
     return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), tree)

@@ -33,7 +33,16 @@ from envcore.wrappers import (
 from flax import linen as nn
 from jax.flatten_util import ravel_pytree
 
-from envcore_baselines.learner import Fraction, RolloutLearner, as_floats, flat, flattened, print_returns, split_mask
+from envcore_baselines.learner import (
+    Fraction,
+    RolloutLearner,
+    as_floats,
+    flat,
+    flattened,
+    masked,
+    print_returns,
+    split_mask,
+)
 from envcore_baselines.networks import checked_network
 from envcore_baselines.permutations import permutations
 
@@ -93,7 +102,7 @@ class Categorical:
 
     def masked(self, outputs: jax.Array, mask: jax.Array) -> jax.Array:
         """The outputs where illegal actions are never chosen; as they are where the mask allows none."""
-        return jnp.where(mask | ~mask.any(-1, keepdims=True), outputs, np.float32(-1e9))
+        return masked(outputs, mask)
 
 
 class Normal:

@@ -32,6 +32,7 @@ from envcore_baselines.learner import (
     as_floats,
     flat,
     flattened,
+    masked,
     print_returns,
     split_mask,
 )
@@ -234,8 +235,7 @@ class PQN(RolloutLearner):
     def _values(self, network: Any, obs: Any) -> jax.Array:
         """The values of all actions for n observations, float32 (n, actions); `ILLEGAL` is that of an illegal one."""
         obs, mask = split_mask(obs)
-        values = self._network.apply(network, obs)
-        return values if mask is None else jnp.where(mask | ~mask.any(-1, keepdims=True), values, ILLEGAL)
+        return masked(self._network.apply(network, obs), mask)
 
 
 def _explore(values: jax.Array, epsilon: Any, key: jax.Array) -> jax.Array:

@@ -1,11 +1,13 @@
 """Reads JSON and TOML files into the dataclasses that describe them, by msgspec. Imports no JAX.
 
-@dataclasses.dataclass(frozen=True)
-class Shard:
-file: str
-num_steps: Positive
+    @dataclasses.dataclass(frozen=True)
+    class Shard:
+        file: str
+        num_steps: Positive
 
-shard = File(folder / "shard.json").read(Shard)
+    shard = File(folder / "shard.json").read(Shard)
+
+Fields that the dataclass does not have are ignored.
 """
 
 from __future__ import annotations
