@@ -36,7 +36,8 @@ def main() -> None:
         _discard_output()
         if isinstance(error, BrokenPipeError):
             raise SystemExit(1) from None
-        _fail(f"{error.filename or 'cannot write to standard output'}: {error.strerror or error}.")
+        file = f"{error.filename}: " if error.filename else ""
+        _fail(f"{file}{error.strerror or error}.")
     except Exception:
         import traceback
 
