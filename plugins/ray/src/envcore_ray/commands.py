@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import os
+import signal
 import warnings
+from collections.abc import Generator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -69,7 +73,33 @@ def sweep(
                 checkpoint_config=tune.CheckpointConfig(num_to_keep=2),
             )
             tuner = tune.Tuner(train, param_space=grid, run_config=run_config)
-        results = tuner.fit()
+        with _stopped_by_signals():
+            results = tuner.fit()
     if results.num_errors:
         reason = str(results.errors[0]).strip().splitlines()[-1]  # of a traceback
         raise EnvcoreError(f"{results.num_errors} of {len(results)} trials failed: {reason}")
+
+
+@contextlib.contextmanager
+def _stopped_by_signals() -> Generator[None]:
+    """Lets Ctrl-C and SIGTERM end Tune by SIGUSR1, at which it saves the experiment. A second one acts at once.
+
+    Exceptions raised in a handler do not get through Ray: it exits with status 1.
+    """
+    import ray
+    from envcore_runs import signals
+
+    came: list[int] = []
+
+    def note(signum: int, frame: object) -> None:
+        came.append(signum)
+        signal.signal(signum, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGUSR1)
+
+    os.environ["TUNE_DISABLE_SIGINT_HANDLER"] = "1"
+    ray.init(ignore_reinit_error=True)  # sets handlers of its own
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, note)
+    yield
+    if came:
+        signals.stop(came[0])
