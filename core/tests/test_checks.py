@@ -15,7 +15,7 @@ def test_a_positive_integer_becomes_an_int(value: Any) -> None:
     assert (type(found), found) == (int, 3)
 
 
-@pytest.mark.parametrize("value", [0, -1, True, 3.0, "3", None, np.float32(3), np.arange(3), jnp.int32(3)])
+@pytest.mark.parametrize("value", [0, -1, True, 3.0, "3", np.arange(3), jnp.int32(3)])
 def test_anything_else_is_not_one(value: Any) -> None:
     with pytest.raises(ValueError, match="num must be a positive integer, got"):
         checks.positive_integer("num", value)

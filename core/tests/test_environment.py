@@ -10,11 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import random, spaces, wrappers
-from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState, computed
+from envcore.environment import NO_TIME_LIMIT, Environment, EnvState, computed
 from envcore.errors import EnvironmentDefinitionError, InvalidParamsError, NoPictureError
-from envcore_testing.numerics import numerics
 from flax import struct
-from toy import Counter, CounterParams, CounterState, Deck, Fuse, Spring, Tally
+from toy import Counter, CounterParams, Deck, Fuse, Spring, Tally
 
 KEY = jax.random.key(0)
 
@@ -75,23 +74,11 @@ class TestTheEndOfAnEpisode:
         steps = play(Fuse(), [0, 0, 1, 1, 1], CounterParams(max_steps_in_episode=2))
         assert [flags(step) for step in steps] == [GOING_ON, TERMINATED, GOING_ON, TERMINATED, GOING_ON]
 
-    def test_no_time_limit_is_the_default(self) -> None:
-        assert EnvParams().max_steps_in_episode == NO_TIME_LIMIT == np.iinfo(np.int32).max
-
-    @pytest.mark.parametrize("limit", [NO_TIME_LIMIT, np.inf, np.array([NO_TIME_LIMIT] * 2), jnp.int32(NO_TIME_LIMIT)])
-    def test_without_a_limit_no_step_is_truncated(self, limit: Any) -> None:
-        assert not Counter().may_truncate(CounterParams(max_steps_in_episode=limit))
-
-    @pytest.mark.parametrize("limit", [10, 10.0, np.array([NO_TIME_LIMIT, 10]), jnp.int32(10)])
-    def test_with_a_limit_one_may_be(self, limit: Any) -> None:
-        assert Counter().may_truncate(CounterParams(max_steps_in_episode=limit))
-
-    def test_a_traced_limit_is_one(self) -> None:
-        def bonus(limit: jax.Array) -> jax.Array:
-            assert Counter().may_truncate(CounterParams(max_steps_in_episode=limit))
-            return limit
-
-        jax.jit(bonus)(NO_TIME_LIMIT)
+    @pytest.mark.parametrize(
+        ("limit", "expected"), [(NO_TIME_LIMIT, False), (10, True), (np.array([NO_TIME_LIMIT, 10]), True)]
+    )
+    def test_whether_a_step_may_be_truncated(self, limit: Any, expected: bool) -> None:
+        assert Counter().may_truncate(CounterParams(max_steps_in_episode=limit)) == expected
 
     def test_final_obs_is_the_observation_before_the_reset(self) -> None:
         *_, before, end = play(Counter(), [1, 1, 1])
@@ -164,18 +151,10 @@ class TestTypes:
         ("returned", "message"),
         [
             (lambda s: (s, jnp.zeros(2), False), r"transition's reward must have shape \(\), got \(2,\)"),
-            (lambda s: (s, True, False), r"transition's reward must be float32, got bool"),
             (lambda s: (s, 0.0, 1.0), r"transition's terminated must be bool, got float"),
-            (lambda s: (s, 0.0, jnp.zeros(1, bool)), r"transition's terminated must have shape \(\), got \(1,\)"),
             (lambda s: (s.replace(count=0.5), 0.0, False), r"transition's state\.count must be int32, got float"),
-            (
-                lambda s: (s.replace(count=jnp.zeros(3, jnp.int32)), 0.0, False),
-                r"transition's state\.count must have shape",
-            ),
             (lambda s: (EnvState(), 0.0, False), r"transition's state must be CounterState, got EnvState"),
-            (lambda s: (None, 0.0, False), r"transition's state must be CounterState, got NoneType"),
             (lambda s: (s, 0.0), r"transition must return \(state, reward, terminated"),
-            (lambda s: (s, 0.0, False, {}, 1), r"transition must return \(state, reward, terminated"),
             (lambda s: (s, 0.0, False, "info"), r"transition must return a dict fourth, got 'info'"),
         ],
     )
@@ -204,17 +183,6 @@ class TestTypes:
         with pytest.raises(EnvironmentDefinitionError, match=r"restart's state\.episodes must be int32, got float"):
             play(Wrong(), [0])
 
-    def test_the_types_hold_in_64_bit_mode(self) -> None:
-        def types(env: Any) -> Any:
-            reset = env.reset(KEY)
-            tree = (reset, env.step(KEY, reset[1], env.action_space(env.default_params).sample(KEY)))
-            return jax.tree.map(lambda x: (x.shape, str(x.dtype), x.weak_type), tree)
-
-        for env in (Counter(), Spring(), Deck()):
-            expected = types(env)
-            with numerics(x64=True, dtype_promotion="strict", rank_promotion="raise"):
-                assert types(env) == expected
-
 
 class TestAValue:
     def test_equal_options_make_equal_environments(self) -> None:
@@ -227,26 +195,12 @@ class TestAValue:
         env = Counter(4)
         assert copy.deepcopy(env) == pickle.loads(pickle.dumps(env)) == env
 
-    def test_it_cannot_be_changed(self) -> None:
-        with pytest.raises(AttributeError):
-            Counter().goal = 5  # pyright: ignore[reportAttributeAccessIssue]
-
     def test_its_name_and_batch_shape(self) -> None:
         env = Counter()
         assert (env.name, env.unwrapped, env.batch_shape) == ("Counter", env, ())
 
 
 class TestDefaults:
-    def test_params_are_optional(self) -> None:
-        env, params = Counter(), Counter().default_params
-        _, state = env.reset(KEY)
-        for with_params, without in (
-            (env.reset(KEY, params), env.reset(KEY)),
-            (env.step(KEY, state, 1, params), env.step(KEY, state, 1)),
-            (env.step_env(KEY, state, 1, params), env.step_env(KEY, state, 1)),
-        ):
-            jax.tree.map(np.testing.assert_array_equal, with_params, without)
-
     def test_a_class_attribute_may_depend_on_fields(self) -> None:
         @dataclasses.dataclass(frozen=True)
         class Named(Counter):
@@ -254,10 +208,6 @@ class TestDefaults:
 
         assert Named(goal=5).action_names == ("wait", "count to 5")
         assert wrappers.LogWrapper(Named()).action_names == ("wait", "count to 3")
-
-    def test_observe_is_what_step_returns(self) -> None:
-        for obs, state, *_ in play(Counter(), [1, 0, 1, 1]):
-            np.testing.assert_array_equal(Counter().observe(state, Counter().default_params), obs)
 
     def test_the_state_space_has_the_state_s_types_and_no_bounds_but_for_the_time(self) -> None:
         @struct.dataclass
@@ -292,11 +242,6 @@ class TestDefaults:
         with pytest.raises(NoPictureError, match=r"^Deck cannot be rendered: its class Deck has to implement render"):
             Deck().render(Deck().reset(KEY)[1], Deck().default_params)
 
-    def test_time_is_for_the_base_class(self) -> None:
-        assert CounterState(count=1) == CounterState(count=1, time=jnp.int32(0))
-        with pytest.raises(TypeError):
-            CounterState(1, 2)  # pyright: ignore[reportCallIssue]
-
 
 class TestParams:
     @pytest.mark.parametrize("make", [CounterParams, CounterParams().replace])
@@ -305,13 +250,6 @@ class TestParams:
         with pytest.raises(InvalidParamsError) as error:
             make(bonus=1.0, bonsu=2.0)
         assert str(error.value) == expected
-
-    def test_they_are_copied_pickled_replaced_and_mapped_over(self) -> None:
-        params = CounterParams(bonus=2.0, max_steps_in_episode=3)
-        assert copy.deepcopy(params) == pickle.loads(pickle.dumps(params)) == params
-        assert dataclasses.replace(params, bonus=0.5) == params.replace(bonus=0.5) == CounterParams(3, 0.5)
-        many = jax.vmap(lambda bonus: params.replace(bonus=bonus), out_axes=CounterParams(None, 0))(jnp.arange(2.0))
-        assert jax.tree.map(np.shape, many) == CounterParams((), (2,))
 
 
 class TestGradients:

@@ -6,7 +6,7 @@ import inspect
 
 import pytest
 from envcore import errors
-from envcore.errors import EnvcoreError, InvalidArgumentError
+from envcore.errors import EnvcoreError
 
 CLASSES = {name: each for name, each in vars(errors).items() if inspect.isclass(each)}
 
@@ -32,11 +32,3 @@ def test_what_an_error_can_be_caught_as(name: str) -> None:
 
 def test_a_message_is_shown_as_it_is() -> None:
     assert str(errors.UnknownEnvironmentError("no 'X'")) == "no 'X'"
-
-
-def test_bad_actions_and_params_are_bad_arguments() -> None:
-    assert {name for name, each in CLASSES.items() if issubclass(each, InvalidArgumentError)} == {
-        "InvalidArgumentError",
-        "InvalidActionError",
-        "InvalidParamsError",
-    }

@@ -57,14 +57,6 @@ class TestComputeOnce:
 
         assert_same(jax.jit(jax.grad(loss), static_argnums=1)(X, once), jax.grad(loss)(X, plain))
 
-    def test_inside_control_flow(self):
-        def branch(x):
-            return lax.cond(x.sum() > 0, lambda x: once(x, TREE)["product"], lambda x: x, x)
-
-        for x in (X, -X):
-            expected = plain(x, TREE)["product"] if x.sum() > 0 else x
-            np.testing.assert_allclose(jax.jit(branch)(x), expected, rtol=1e-6)
-
     def test_sharded(self):
         mesh = jax.sharding.Mesh(np.array(jax.devices()), ("i",))
         sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("i"))

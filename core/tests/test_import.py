@@ -53,23 +53,6 @@ def test_make_imports_one_environment() -> None:
     assert "envcore_classic_control.pendulum" not in modules
 
 
-def test_making_an_environment_runs_no_painting_code() -> None:
-    result, _, modules = probe("""
-        import envcore
-
-        # a family's come from a library, and MNISTBandit-bsuite loads a dataset
-        result = [
-            each.qualified_name
-            for each in envcore.registry.values()
-            if not each.spec.family and each.spec.id != "MNISTBandit-bsuite"
-        ]
-        for each in result:
-            envcore.make(each)
-    """)
-    assert result
-    assert not [name for name in modules if name.startswith("envcore") and {"painting", "render"} & {*name.split(".")}]
-
-
 def test_no_environment_and_no_part_of_core_starts_a_backend() -> None:
     result, _, _ = probe("""
         import importlib
@@ -98,16 +81,6 @@ def test_no_environment_and_no_part_of_core_starts_a_backend() -> None:
 def test_every_name_is_there(name: str) -> None:
     assert getattr(envcore, name) is not None
     assert name in dir(envcore)
-
-
-def test_no_name_twice() -> None:
-    assert len(set(envcore.__all__)) == len(envcore.__all__)
-    assert len(set(dir(envcore))) == len(dir(envcore))
-
-
-def test_a_misspelled_name() -> None:
-    with pytest.raises(AttributeError, match="module 'envcore' has no attribute 'mak'"):
-        envcore.mak  # noqa: B018
 
 
 def test_editors_see_the_names_that_programs_see() -> None:

@@ -10,7 +10,7 @@ import pytest
 from envcore import __version__
 from envcore.errors import InvalidArgumentError, PluginError
 from envcore.plugins import Announced, Catalogue, PluginRecord, Spec, discover
-from envcore.specs import AlgorithmSpec, CommandSpec, EnvSpec, NamedSpec, PolicySpec
+from envcore.specs import CommandSpec, EnvSpec
 from fake_site import FakeSite, announcing, hook, metadata_of
 
 
@@ -43,26 +43,6 @@ def test_a_good_plugin_is_recorded(site: FakeSite) -> None:
     assert record == PluginRecord("good-suite", "1.2", "main", module, "loaded", specs)
 
 
-@pytest.mark.parametrize(
-    ("hook_name", "kind"), [("commands", CommandSpec), ("policies", PolicySpec), ("algorithms", AlgorithmSpec)]
-)
-def test_the_other_kinds_are_announced_alone_or_with_environments(
-    site: FakeSite, hook_name: str, kind: type[NamedSpec]
-) -> None:
-    imports = f"from envcore.specs import {kind.__name__}\n"
-    code = imports + hook(f"return [{kind.__name__}('walk', 'Walk.', 'no_such:walk')]", f"envcore_{hook_name}()")
-    site.add("alone", code)
-    site.add("both", announcing("A-v0") + code)
-    walk = kind("walk", "Walk.", "no_such:walk")
-    assert [record.specs for record in discover()] == [(walk,), (EnvSpec("A-v0", "toy:Counter"), walk)]
-
-
-def test_two_functions_of_one_plugin_add_up(site: FakeSite) -> None:
-    second = "@hookimpl(specname='envcore_env_specs')\ndef more():\n    yield EnvSpec('B-v0', 'b:B')\n"
-    site.add("good-suite", announcing("A-v0") + second)
-    assert {*names(found("good-suite"))} == {"A-v0", "B-v0"}
-
-
 def test_order_is_by_name(site: FakeSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     site.add_suite("zebra", "Z-v0")
     first, second = tmp_path / "first", tmp_path / "second"
@@ -72,16 +52,6 @@ def test_order_is_by_name(site: FakeSite, tmp_path: Path, monkeypatch: pytest.Mo
     for path in ([tmp_path, first, second], [second, first, tmp_path]):
         monkeypatch.setattr(sys, "path", [str(each) for each in path])
         assert [record.distribution for record in discover()] == ["aardvark", "middle", "zebra"]
-
-
-def test_the_first_copy_on_the_path_counts(site: FakeSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    front, behind = tmp_path / "front", tmp_path / "behind"
-    for folder, env_id in ((behind, "Old-v0"), (front, "New-v0")):
-        folder.mkdir()
-        FakeSite(folder, monkeypatch).add_suite("good-suite", env_id)
-    monkeypatch.setattr(sys, "path", [str(front), str(behind)])
-    (record,) = discover()
-    assert names(record) == ["New-v0"]
 
 
 def test_what_pip_is_removing_is_ignored(site: FakeSite) -> None:
@@ -100,14 +70,9 @@ NO_HOOK = (
 )
 BROKEN = {
     "a missing package": ("import no_such_package", "ModuleNotFoundError: No module named 'no_such_package'"),
-    "a syntax error": ("def broken(:", "SyntaxError: "),
-    "a bug": ("1 / 0", "ZeroDivisionError: division by zero"),
-    "two lines": ("raise OSError('no disk\\n  here')", "OSError: no disk here"),
     "sys.exit": ("import sys; sys.exit(3)", "SystemExit: 3"),
     "a raising hook": (hook("raise ValueError('no rows today')"), "ValueError: no rows today"),
-    "a hook that exits": (hook("raise SystemExit(1)"), "SystemExit: 1"),
     "None": (hook("pass"), "envcore_env_specs() returned None instead of a list of EnvSpec"),
-    "a number": (hook("return 3"), "envcore_env_specs() returned 3 instead of a list of EnvSpec"),
     "a string": (hook("return 'A'"), "envcore_env_specs() returned a str, not a EnvSpec: 'A'"),
     "a generator that raises midway": (hook("yield EnvSpec('A-v0', 'a:A'); raise KeyError('b')"), "KeyError: 'b'"),
     "a malformed id": (
@@ -115,21 +80,12 @@ BROKEN = {
         "the id of EnvSpec 'a b' must start",
     ),
     "an id twice": (hook("return [EnvSpec('A-v0', 'a:A')] * 2"), "envcore_env_specs() announces 'A-v0' twice"),
-    "a command among environments": (
-        "from envcore.specs import CommandSpec\n" + hook("return [CommandSpec('a', '', 'a:b')]"),
-        "envcore_env_specs() returned a CommandSpec, not a EnvSpec",
-    ),
     "no hook": ("x = 1", NO_HOOK.removeprefix("PluginError: ")),
-    "a hook without its mark": ("def envcore_env_specs(): return []", NO_HOOK.removeprefix("PluginError: ")),
     "a misspelled hook": (
         hook("return []", "envcore_env_spec()"),
         "PluginValidationError: unknown hook 'envcore_env_spec'",
     ),
     "a hook with an argument": (hook("return []", "envcore_env_specs(config)"), "PluginValidationError: "),
-    "a hook of a newer core": (
-        hook("return []") + "\n@hookimpl\ndef envcore_wrappers(): return []\n",
-        "PluginValidationError: unknown hook 'envcore_wrappers'",
-    ),
 }
 
 
@@ -155,9 +111,7 @@ def test_a_broken_plugin_is_recorded_and_takes_no_other_down(
     ("entry_points", "error"),
     [
         ("main = bad_suite_plugin:plugin", "AttributeError: module 'bad_suite_plugin' has no attribute 'plugin'"),
-        ("main = bad_suite.plugin", "ModuleNotFoundError: No module named 'bad_suite'"),
         ("main = a\nother = b", "it has 2 entry points in the group envcore.plugins, where a distribution has one"),
-        ("main", "TypeError: "),
     ],
 )
 def test_a_bad_entry_point_is_recorded(site: FakeSite, entry_points: str, error: str) -> None:
@@ -191,11 +145,9 @@ def test_an_interrupt_is_not_caught(site: FakeSite) -> None:
     [
         ("envcore", True),
         (f"Envcore>={__version__}", True),
-        ("envcore[all]>=0.1,<1", True),
         ("envcore>=99", False),
         ("envcore>=99; extra == 'test'", True),
         ("envcore>=99; python_version > '3'", False),
-        ("envcore-minatar>=99", True),
     ],
 )
 def test_a_plugin_for_another_core_is_not_imported(site: FakeSite, requires: str, fits: bool) -> None:
@@ -207,7 +159,7 @@ def test_a_plugin_for_another_core_is_not_imported(site: FakeSite, requires: str
         assert module not in sys.modules
 
 
-@pytest.mark.parametrize("disabled", ["Bad_Suite", " bad.suite ,,", "other, MAIN", "main"])
+@pytest.mark.parametrize("disabled", ["Bad_Suite", "other, MAIN"])
 def test_a_disabled_plugin_is_not_imported(site: FakeSite, monkeypatch: pytest.MonkeyPatch, disabled: str) -> None:
     module = site.add("bad-suite", "1 / 0")
     site.add_suite("good-suite", "A-v0", entry_points="another = good_suite_plugin")
@@ -243,7 +195,6 @@ def test_names_are_found_with_and_without_their_distribution() -> None:
     [
         ["A-v0", "a-v1", "B-v0", "b-v0"],
         ["sea/0", "sea/1", "sea/2", "sea/9", "sea/10", "sea/11", "sea/20", "sea/100"],
-        ["a", "a1", "a1b", "a2", "a10", "a11", "ab"],
     ],
 )
 def test_order_is_alphabetical_with_numbers_by_value(order: list[str]) -> None:

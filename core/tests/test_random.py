@@ -100,15 +100,6 @@ class TestEqualToJaxRandom:
         np.testing.assert_array_equal(ours(keys)[0], jaxs(keys)[0], strict=True)
         assert_same_keys(ours(keys)[1], jaxs(keys)[1])
 
-    def test_a_numpy_array_is_a_legacy_key(self):
-        key: Any = np.array([2**32 - 1, 2**32 - 1], np.uint32)
-        same = jnp.asarray(key)
-        np.testing.assert_array_equal(random.bits(key, (3,)), jax.random.bits(same, (3,)))
-        np.testing.assert_array_equal(random.split(key), jax.random.split(same))
-        np.testing.assert_array_equal(random.fold_in(key, 3), jax.random.fold_in(same, 3))
-        np.testing.assert_array_equal(random.reset_key(key), random.reset_key(same))
-        np.testing.assert_array_equal(random.spawn(key, 3), random.spawn(same, 3))
-
     def test_in_x64_mode(self):
         with switched(jax_enable_x64=True):
             key = jax.random.key(3)
@@ -158,11 +149,7 @@ class TestCheckKey:
         ("value", "message"),
         [
             (0, "expected a random key, got 0: make one with jax.random.key"),
-            (None, "expected a random key, got None"),
-            ([0, 1], r"expected a random key, got \[0, 1\]"),
             (np.zeros(2, np.float32), r"an array of float32\[2\]"),
-            (np.zeros(2, np.int32), r"an array of int32\[2\]"),
-            (np.zeros((), np.uint32), r"an array of uint32\[\]"),
             (np.zeros(3, np.uint32), r"an array of uint32\[3\]"),
             (np.zeros((5, 2), np.uint32), r"one random key, got a batch of \(5,\): use jax.vmap"),
         ],
@@ -175,16 +162,6 @@ class TestCheckKey:
         with pytest.raises(InvalidArgumentError, match=r"batch of \(2, 3\)"):
             random.check_key(jax.random.split(jax.random.key(0), (2, 3)))
 
-    def test_a_legacy_key_of_a_type_that_is_not_the_default(self):
-        key = jax.random.PRNGKey(0)
-        with switched(jax_default_prng_impl="rbg"), pytest.raises(InvalidArgumentError, match=r"uint32\[2\]"):
-            random.check_key(key)
-
-    @pytest.mark.parametrize("use", [random.bits, random.split, random.uniform, random.reset_key])
-    def test_every_function_checks(self, use):
-        with pytest.raises(InvalidArgumentError, match="expected a random key, got 3"):
-            use(3)
-
 
 class TestUnits:
     """One block, cut into pieces."""
@@ -196,9 +173,6 @@ class TestUnits:
         whole = random.uniform(key, (11,))
         np.testing.assert_array_equal(jnp.concatenate([piece.reshape(-1) for piece in pieces]), whole, strict=True)
 
-    def test_no_pieces(self):
-        assert random.units(jax.random.key(0)) == []
-
 
 class TestUnit:
     def test_is_the_top_23_bits_as_a_fraction(self):
@@ -207,10 +181,6 @@ class TestUnit:
         np.testing.assert_array_equal(random.unit(jnp.asarray(words)), expected, strict=True)
         assert expected.min() == 0
         assert expected.max() < 1
-
-    def test_is_uniform(self):
-        values = np.asarray(random.unit(random.bits(jax.random.key(1), (STREAM,))))
-        assert stats.kstest(values, "uniform").pvalue > 1e-3
 
 
 class TestBelow:
@@ -299,21 +269,12 @@ class TestBatchesShareNoKeys:
         batches = [first_of_batch(keys, num), first_of_batch(reset_keys(keys), num)]
         assert_apart(*((batch, num) for batch in batches))
 
-    def test_of_64_bit_seeds(self):
-        words = np.random.default_rng(1).integers(0, 2**32, (10**6, 2), np.uint32)
-        assert_apart((first_of_batch(jax.random.wrap_key_data(jnp.asarray(words)), self.NUM), self.NUM))
-
     def test_with_the_keys_that_they_come_from(self):
         """Nor with the keys that `split` and `reset_key` derive from them."""
         keys = seed_keys_of(common_seeds())
         parts = jax.vmap(lambda key: random.split(key, 3))(keys[:10_000]).reshape(-1)
         alone = ((key_words(each), 1) for each in (keys, reset_keys(keys), parts, reset_keys(parts)))
         assert_apart((first_of_batch(keys[:10_000], self.NUM), self.NUM), *alone)
-
-    def test_nested(self):
-        outer = jax.vmap(lambda key: random.spawn(key, 256))(seed_keys_of(common_seeds()[:4_000]))
-        inner = first_of_batch(outer.reshape(-1), 2048)
-        assert_apart((key_words(outer[:, 0]), 256), (inner, 2048))
 
     def test_a_chain(self):
         """A batch of the first key of a batch, and so on, from consecutive seeds."""
@@ -337,12 +298,6 @@ class TestBatchesShareNoKeys:
             assert_apart((first(np.array([0, 364_789], np.uint32)), 4096))
         with pytest.raises(AssertionError, match="share keys"):
             assert_apart((first(common_seeds()), self.NUM))
-
-    def test_notices_a_batch_that_wraps_around(self):
-        first = np.array([[7, 2**32 - 10], [7, 80]], np.uint32)
-        assert_apart((first, 90))
-        with pytest.raises(AssertionError, match="share keys"):
-            assert_apart((first, 91))
 
 
 def seed_keys_of(seeds):
@@ -383,12 +338,6 @@ def intervals(first, num):
     wraps, top = last >> np.uint64(32) > 0, np.uint64(2**32 - 1)
     ends = block + np.minimum(last, top)
     return np.append(block + low, block[wraps]), np.append(ends, (block + (last & top))[wraps])
-
-
-def test_a_reset_inside_a_reset_does_not_return_to_the_first_key():
-    key = jax.random.key(9)
-    twice = random.reset_key(random.reset_key(key))
-    assert (key_words(twice) != key_words(key)).any()
 
 
 # Pairs of streams that must be independent, each uint32 (STREAM,).
@@ -499,10 +448,6 @@ class TestTheStatisticsThemselves:
         with pytest.raises(AssertionError):
             assert_uniform(np.arange(STREAM, dtype=np.uint32))
 
-    def test_one_unbalanced_bit_is_not_uniform(self):
-        with pytest.raises(AssertionError):
-            assert_uniform(self.words | (self.words >> 5 & np.uint32(1)))
-
     @pytest.mark.parametrize("other", [words, ~words, words + np.uint32(1), words << np.uint32(7)])
     def test_a_function_of_a_stream_is_not_independent_of_it(self, other):
         with pytest.raises(AssertionError):
@@ -575,20 +520,3 @@ def test_seeds_below_2_to_32_are_jax_s_own(kind):
 def test_other_seeds_are_an_error(seed):
     with pytest.raises(InvalidArgumentError, match=r"seed must be an integer from 0 to 2\*\*63 - 1, got"):
         key_of(seed)
-
-
-def test_an_unknown_key_type_takes_32_bits(monkeypatch):
-    monkeypatch.setattr(jax.random, "key_impl", lambda key: "mine")
-    key_of(2**32 - 1)
-    with pytest.raises(InvalidArgumentError, match=r"less than 2\*\*32 for random keys of type mine, got 4294967296"):
-        key_of(2**32)
-
-
-def test_numpys_integers_are_seeds():
-    for seed in (np.int32(5), np.uint32(2**32 - 1), np.int64(2**40), np.uint64(2**40)):
-        np.testing.assert_array_equal(jax.random.key_data(key_of(seed)), jax.random.key_data(key_of(int(seed))))
-
-
-def test_the_counters_of_a_block_go_on_where_others_end():
-    high, low = random.counters((2, 2), np.uint32(3))
-    np.testing.assert_array_equal((high, low), (np.zeros((2, 2)), [[3, 4], [5, 6]]))

@@ -12,7 +12,7 @@ import toy
 from envcore import require
 from envcore.environment import EnvParams
 from envcore.errors import InvalidParamsError
-from envcore.wrappers import Batched, LogWrapper, ParamsWrapper, WrapperParams
+from envcore.wrappers import Batched, LogWrapper
 from flax import struct
 
 KEY = jax.random.key(0)
@@ -31,19 +31,6 @@ class Strict(toy.Counter):
 
     def check_params(self, params: toy.CounterParams) -> None:
         require.between(params, 0, 1, "bonus")
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class TaxParams(WrapperParams):
-    bonus: Any  # the params inside have this name too
-
-
-@dataclasses.dataclass(frozen=True)
-class Tax(ParamsWrapper):
-    @property
-    def default_params(self) -> TaxParams:
-        return TaxParams(self.env.default_params, 7.0)
 
 
 @pytest.mark.parametrize("kind", [float, np.float32, np.float64, np.array])
@@ -72,33 +59,12 @@ def test_bad_values_are_refused(check: Any, bad: list[float], text: str, kind: A
             check(Numbers(low=kind(value)))
 
 
-@pytest.mark.parametrize("bound", [0.0, 1.0])
-def test_bounds_are_included(bound: float) -> None:
-    require.between(Numbers(low=bound), 0, 1, "low")
-    require.nonnegative(Numbers(low=0), "low")
-    require.ordered(Numbers(low=1.0), "low", "high")
-
-
 def test_moderate_numbers() -> None:
     for value in (0, 0.0, 1e-12, -1e6, np.array([-1e-12, 0, 1e6]), np.float32(1e6)):
         require.moderate(Numbers(low=value), "low")
     for value in (-1e7, 1e-13):
         with pytest.raises(InvalidParamsError, match="must be 0 or of a size from 1e-12 to 1000000, got "):
             require.moderate(Numbers(low=value), "low")
-
-
-def test_the_message_is_one_short_line() -> None:
-    with pytest.raises(
-        InvalidParamsError, match=r"^Numbers\.place must be positive, got \[\[0\. 0\. 0\. \.\.\. 0\."
-    ) as caught:
-        require.positive(Numbers(place=np.zeros((30, 30))), "place")
-    assert "\n" not in str(caught.value)
-
-
-def test_every_element_has_to_hold() -> None:
-    require.between(Numbers(low=np.array([0.0, 1.0])), 0, 1, "low")
-    with pytest.raises(InvalidParamsError, match=r"low must be from 0 to 1, got \[0\. 2\.\]"):
-        require.between(Numbers(low=np.array([0.0, 2.0])), 0, 1, "low")
 
 
 def test_jax_arrays_and_missing_params_pass() -> None:
@@ -120,17 +86,10 @@ def test_a_number_that_is_equal_on_the_device_is_equal() -> None:
         require.ordered(Numbers(low=low, high=jnp.float32(-0.4)), "low", "high")
 
 
-def test_a_relation_of_a_number_and_a_traced_or_deleted_array_is_not_checked() -> None:
-    jax.make_jaxpr(lambda high: require.ordered(Numbers(low=2.0, high=high), "low", "high"))(1.0)
-    deleted = jnp.zeros(())
-    deleted.delete()
-    require.ordered(Numbers(low=2.0, high=deleted), "low", "high")
-
-
-@pytest.mark.parametrize("env", [Strict(), LogWrapper(Strict()), Batched(Strict(), 2), Tax(Strict())], ids=str)
+@pytest.mark.parametrize("env", [Strict(), LogWrapper(Batched(Strict(), 2))], ids=str)
 def test_an_environment_checks_what_it_is_given(env: Any) -> None:
     good = env.default_params
-    bad = good.replace(env_params=good.env_params.replace(bonus=2.0)) if isinstance(env, Tax) else good.replace(bonus=2)
+    bad = good.replace(bonus=2)
     _, state = env.reset(KEY, good)
     action = env.action_space(env.default_params).sample(KEY)
     calls = [

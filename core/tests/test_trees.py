@@ -58,14 +58,6 @@ class TestNarrow:
         assert (narrow.dtype.name, narrow.weak_type) == (dtype, False)
         np.testing.assert_array_equal(narrow, value)
 
-    def test_weak_arrays_become_strong(self) -> None:
-        assert jnp.full((), 1.0).weak_type
-        assert not trees.narrow(jnp.full((), 1.0)).weak_type
-
-    def test_keys_stay_as_they_are(self) -> None:
-        key = jax.random.key(1)
-        assert trees.narrow((key,))[0] is key
-
 
 class TestConform:
     @pytest.mark.parametrize(
@@ -86,24 +78,13 @@ class TestConform:
             assert (int(result.tags["n"]), bool(result.tags["on"])) == (3, True)
         assert not any(leaf.weak_type for leaf in jax.tree.leaves(jax.jit(conform)(tree)))
 
-    def test_exact_arrays_are_passed_through(self) -> None:
-        x = jnp.zeros(2)
-        assert conform(point(x=x)).x is x
-
     @pytest.mark.parametrize(
         ("tree", "message"),
         [
             (point(x=np.zeros(3)), r"^the point\.x must have shape \(2,\), got \(3,\)\.$"),
-            (point(x=np.zeros((5, 2))), r"^the point\.x must have shape \(2,\), got \(5, 2\)\. Use jax\.vmap"),
             (point(n=1.5), r"^the point\.tags\['n'\] must be int32, got float64\.$"),
-            (point(n=True), r"^the point\.tags\['n'\] must be int32, got bool\.$"),
-            (point(on=1), r"^the point\.tags\['on'\] must be bool, got int64\.$"),
             (point(x=np.array([True, False])), r"^the point\.x must be float32, got bool\.$"),
-            (point(x=np.zeros(2, complex)), r"^the point\.x must be float32, got complex128\.$"),
-            (point(n="three"), r"^the point\.tags\['n'\] must be int32, got <U5\.$"),
             (point(n=2**31), r"^the point\.tags\['n'\] must fit into int32, got 2147483648\.$"),
-            (point(n=jax.random.key(0)), r"^the point\.tags\['n'\] must be a random key|must be int32"),
-            ({"x": 1}, r"^the point must be Point, got dict\.$"),
             (4, r"^the point must be Point, got int\.$"),
             (Point(x=[0.0, 1.0], tags={"n": 3}), r"^the point must be Point, got one without "),
         ],
@@ -111,15 +92,6 @@ class TestConform:
     def test_everything_else_is_refused(self, tree: Any, message: str) -> None:
         with pytest.raises(WrongTypeError, match=message):
             conform(tree)
-
-    def test_tracers_are_refused_too(self) -> None:
-        with pytest.raises(WrongTypeError, match="must be int32, got float32"):
-            jax.eval_shape(conform, point(n=jnp.float32(1)))
-
-    def test_of_an_array_only_the_first_wrong_element_is_shown(self) -> None:
-        values = np.arange(2**31 - 2, 2**31 + 62).reshape(8, 8)
-        with pytest.raises(WrongTypeError, match=r"^it must fit into int32, got 2147483648\.$"):
-            trees.conform(values, jax.ShapeDtypeStruct((8, 8), np.int32), "it", WrongTypeError)
 
     def test_keys(self) -> None:
         key, expected = jax.random.key(0), jax.eval_shape(lambda: jax.random.key(0))
@@ -138,38 +110,17 @@ class TestConform:
     ("got", "difference"),
     [
         (Point(x=0, tags={"n": 1}), "Point, got one without .tags['on']"),
-        (Point(x=0, tags={"n": 1, "on": 1, "off": 1}), "Point, got one with an extra .tags['off']"),
         (
             Point(x=(0, 0), tags={"n": 1, "on": 1}),
             "Point, got one without .x and with an extra .x[0] and with an extra .x[1]",
         ),
-        ({"x": 0, "tags": {"n": 1, "on": 1}}, "Point, got dict"),
-        (None, "Point, got NoneType"),
-        (0, "Point, got int"),
     ],
 )
 def test_differences_of_structure_are_described(got: Any, difference: str) -> None:
     assert trees.structure_difference(point(), got) == difference
 
 
-def test_the_order_of_a_dict_is_not_a_difference() -> None:
-    assert trees.structure_difference({"a": 0, "b": ()}, {"b": (), "a": (0,)}) == (
-        "dict, got one without ['a'] and with an extra ['a'][0]"
-    )
-
-
-def test_types_and_static_fields_of_nested_nodes_differ() -> None:
-    difference = trees.structure_difference({"a": (0, 1)}, {"a": [0, 1]})
-    assert difference == "dict, got one with other nested types or static fields"
-
-
 class TestWhere:
-    def test_every_leaf_is_chosen(self) -> None:
-        chosen = trees.where(
-            jnp.array(True), {"a": jnp.ones(2), "b": jnp.int32(1)}, {"a": jnp.zeros(2), "b": jnp.int32(0)}
-        )
-        assert jax.tree.map(lambda x: x.tolist(), chosen) == {"a": [1, 1], "b": 1}
-
     def test_the_condition_s_axes_are_the_leading_ones(self) -> None:
         condition = jnp.array([True, False])
         chosen = trees.where(condition, jnp.ones((2, 2, 3)), jnp.zeros((2, 2, 3)))
@@ -179,9 +130,3 @@ class TestWhere:
         keys = jax.random.split(jax.random.key(0), 4)
         chosen = trees.where(jnp.array([True, False]), keys[:2], keys[2:])
         assert (chosen == jnp.stack([keys[0], keys[3]])).all()
-
-
-def test_is_finite() -> None:
-    assert all(map(trees.is_finite, (1, True, 0.5, np.float16(2), np.arange(3), np.zeros((2, 2)), 1j, np.complex64(1))))
-    for x in (np.nan, np.inf, np.float32(-np.inf), np.array(np.nan), np.array([0, np.inf]), complex(np.nan, 0)):
-        assert not trees.is_finite(x)

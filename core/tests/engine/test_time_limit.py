@@ -1,6 +1,8 @@
-"""Time and its limit."""
+"""Time and its limit; what they do in an episode is tested in `test_environment`."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -8,6 +10,7 @@ import numpy as np
 import pytest
 from envcore.environment import NO_TIME_LIMIT, is_time_up, next_time
 from envcore.errors import InvalidParamsError
+from envcore.wrappers import Batched
 from toy import Counter
 
 KEY = jax.random.key(0)
@@ -35,3 +38,14 @@ def test_every_limit_is_reached_but_no_limit_never(limit: int, reached: list[boo
 def test_a_limit_is_an_integer(limit: float) -> None:
     with pytest.raises(InvalidParamsError, match="max_steps_in_episode must be int32, got float"):
         Counter().reset(KEY, Counter().default_params.replace(max_steps_in_episode=limit))
+
+
+@pytest.mark.parametrize("env", [Counter(), Batched(Counter(), 3)])
+def test_without_a_limit_an_episode_goes_on_forever(env: Any) -> None:
+    params = env.default_params.replace(max_steps_in_episode=NO_TIME_LIMIT)
+    _, state = env.reset(KEY, params)
+    state = state.replace(time=np.full(env.batch_shape, LAST - 1, np.int32))
+    for _ in range(3):
+        _, state, _, done, _ = env.step(KEY, state, np.zeros(env.batch_shape, int), params)
+        assert not done.any()
+        assert (state.time == LAST).all()

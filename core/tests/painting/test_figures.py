@@ -76,12 +76,6 @@ def test_columns_have_their_colors():
     np.testing.assert_array_equal(picture, [[painting.GREEN, painting.RED]])
 
 
-@pytest.mark.parametrize("condition", [True, False, jnp.bool_(True)])
-def test_either_color(condition):
-    chosen = figures.either(condition, painting.GREEN, painting.RED)
-    np.testing.assert_array_equal(chosen, painting.GREEN if condition else painting.RED)
-
-
 @pytest.mark.parametrize("theta", [0.0, 0.5, -2.0, 3.0])
 def test_a_pole_has_its_angle(theta):
     _, _, _, (pole, _), _ = figures.cart_and_pole(jnp.float32(0.5), jnp.float32(theta), 2.0, 3.0)

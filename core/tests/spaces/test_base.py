@@ -160,24 +160,6 @@ def test_a_sample_of_a_batch_is_a_stack_of_values(space, batch):
         assert len(np.unique(leaf.reshape(50, -1)[:, 0])) > 1
 
 
-def test_batches_of_traced_bounds():
-    @jax.jit
-    def contains(high, values):
-        space = Box(0, high).batch(2)
-        assert space.shape == (2,)
-        assert space.unbatch().shape == ()
-        return space.contains(values)
-
-    assert contains(jnp.float32(1), jnp.array([0.0, 1.0]))
-    assert not contains(jnp.float32(1), jnp.array([0.0, 1.1]))
-
-
-@pytest.mark.parametrize("num", [0, -1, 2.0, True, None])
-def test_a_batch_needs_a_positive_size(num):
-    with pytest.raises(ValueError, match=f"num must be a positive integer, got {num}"):
-        Discrete(2).batch(num)
-
-
 @pytest.mark.parametrize("space", [Discrete(2), Box(0, 1), Tuple([Discrete(2)])], ids=repr)
 def test_a_space_without_a_batch_axis_cannot_be_unbatched(space):
     with pytest.raises(TypeError, match="expected a space with a batch axis, got"):
@@ -206,13 +188,9 @@ def test_a_flat_value_is_in_the_flat_space(space, value, flat):
     ("space", "value", "problem"),
     [
         (Discrete(3), 3, "got 3"),
-        (Discrete(3), np.array(-1), "got -1"),
-        (MultiDiscrete([2, 3]), np.array([1, 3]), "got 3"),
         (Box(0, 1, (2,)), np.array([0.0, 1e300]), "got 1e+300, which is not finite as float32"),
-        (Box(0, 1, (2,)), np.array([0.0, np.nan]), "got nan, which is not finite as float32"),
         (Box(0, 1, (), np.uint8), 256, "got 256"),
         (Tuple([Discrete(2), Discrete(2)]), (1, 2), "got 2"),
-        (Dict({"a": Discrete(2)}), {"a": -1}, "got -1"),
         (Box(0, 1, (2,)), np.array([-5.0, 5.0]), None),
         (Discrete(3), jnp.int32(3), None),
     ],
@@ -246,13 +224,3 @@ def test_large_integers_do_not_wrap_into_a_space(space, kind):
     values = [kind(value) for value in LARGE if limits[0] <= value < limits[1]]
     assert [value for value in values if space.contains(value)] == []
     assert space.contains(kind(1))
-
-
-def test_large_integers_do_not_wrap_in_x64_mode():
-    with switched(jax_enable_x64=True):
-        for dtype in (jnp.int64, jnp.uint64):
-            value = jnp.asarray(2**32 + 1, dtype)
-            for space in (Discrete(3), Box(0, 2, dtype=np.int32)):
-                assert not jax.jit(space.contains)(value)
-                assert not space.contains(space.cast(value))
-            assert not MultiDiscrete([3, 3]).contains(jnp.stack([value, value]))

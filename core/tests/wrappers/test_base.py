@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import itertools
 import pickle
 import random as python_random
 from typing import Any
@@ -114,15 +113,6 @@ def test_chance_is_chosen_through_wrappers() -> None:
         np.testing.assert_allclose(state.velocity, before.velocity + 0.1 * pull, rtol=1e-5)
 
 
-def test_transition_is_advance_without_the_time_limit() -> None:
-    env, params = wrappers.LogWrapper(Spring()), Spring().default_params
-    (_, state), draws = env.reset(KEY), env.draw(KEY, params)
-    action = env.action_space(params).sample(KEY)
-    outcome = env.advance(state, action, draws, params)
-    found = env.transition(state, action, draws, params)
-    chex.assert_trees_all_equal(found, (outcome.state, outcome.reward, outcome.terminated, outcome.info))
-
-
 @dataclasses.dataclass(frozen=True)
 class Eager(wrappers.Wrapper):
     """A wrapper that uses `env` as soon as it is constructed."""
@@ -139,23 +129,12 @@ class Eager(wrappers.Wrapper):
     [
         ((Spring(), Spring().default_params), r": make returns a pair, env, params = envcore.make\(...\)$"),
         ("CartPole-v1", "'CartPole-v1'$"),
-        (Spring, "Spring'>$"),
     ],
 )
 def test_only_environments_are_wrapped(name: str, given: Any, advice: str) -> None:
     wrap: Any = {**ALL, "Eager": Eager}[name]
     with pytest.raises(TypeError, match=rf"{name} wraps an Environment, got .*{advice}"):
         wrap(given)
-
-
-def test_only_environments_are_wrapped_by_keyword() -> None:
-    with pytest.raises(TypeError, match="Eager wraps an Environment, got 3"):
-        Eager(factor=2, env=3)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(TypeError, match="unexpected keyword argument 'factr'"):
-        Eager(Spring(), factr=3)  # pyright: ignore[reportCallIssue]
-    with pytest.raises(TypeError, match="missing 1 required positional argument: 'env'"):
-        Eager()  # pyright: ignore[reportCallIssue]
-    assert dataclasses.replace(Eager(Spring()), factor=3) == Eager(Spring(), 3)
 
 
 def test_the_state_inside_is_read_through_every_wrapper() -> None:
@@ -188,15 +167,3 @@ def test_a_wrapper_with_a_different_state_has_a_space_without_the_bounds_inside(
             return jax.tree.map(lambda x: jnp.stack([x, x]), super().init_state(draws, params))
 
     assert Doubled(Counter()).state_space(Counter().default_params).shape == {"count": (2,), "time": (2,)}
-
-
-@pytest.mark.slow
-def test_every_pair_of_wrappers_composes() -> None:
-    for outer, inner in itertools.permutations(ALL, 2):
-        if (outer, inner) in (("RescaleAction", "ClipAction"), ("RandomizeParams", "Batched")):
-            continue
-        env = ALL[outer](ALL[inner](Spring()))
-        obs, state = jax.eval_shape(env.reset, KEY)
-        action = jax.eval_shape(env.action_space(env.default_params).sample, KEY)
-        after = jax.eval_shape(env.step, KEY, state, action)
-        chex.assert_trees_all_equal_shapes_and_dtypes(after[:2], (obs, state))

@@ -12,7 +12,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import random, wrappers
-from envcore.devices import all_devices
 from envcore.environment import Environment
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched, Sharded
@@ -53,12 +52,6 @@ def test_batches_of_batches_draw_different_numbers() -> None:
     obs, _ = Batched(Batched(Spring(), 16), 16).reset(KEY)
     flat = np.asarray(obs).reshape(256, -1)[:, 0]
     assert len(np.unique(flat)) == 256
-
-
-@pytest.mark.parametrize("num_envs", [0, "8", Spring()])
-def test_the_number_of_copies_is_a_positive_integer(num_envs: Any) -> None:
-    with pytest.raises(ValueError, match=re.escape(f"num_envs must be a positive integer, got {num_envs!r}")):
-        Batched(Spring(), num_envs)
 
 
 def mesh(kind: AxisType = AxisType.Auto) -> Mesh:
@@ -135,35 +128,9 @@ def test_the_first_axis_is_split_and_no_step_communicates() -> None:
     assert re.findall(r"all-gather|all-reduce|all-to-all|collective-permute", text) == []
 
 
-@pytest.mark.slow
-def test_a_mesh_may_have_other_axes() -> None:
-    grid = jax.make_mesh((1, 2, 1), ("model", "data", "more"), axis_types=(AxisType.Auto,) * 3)
-    expected = jax.jit(lambda key: program(Batched(Spring(), NUM_ENVS), key))(jax.random.key(0))
-    for axes, num_devices in (("data", 2), (("data", "more"), 2), (("model",), 1)):
-        env = Sharded(Spring(), NUM_ENVS, NamedSharding(grid, PartitionSpec(axes)))
-        assert env.num_devices == num_devices
-        assert_equal(jax.jit(lambda key, env=env: program(env, key))(jax.random.key(0)), expected)
-
-
-def test_it_uses_all_devices_by_default() -> None:
-    env = Sharded(Counter(), 4)
-    assert env == Sharded(Counter(), 4, all_devices())
-    assert env.num_devices == jax.device_count() == 2
-    assert env.batch_shape == (4,)
-    assert env.share == Batched(Counter(), 2, ("envs",))
-    batch, params = Batched(Counter(), 4), env.default_params
-    assert env.action_space(params) == batch.action_space(params)
-    assert env.observation_space(params) == batch.observation_space(params)
-    assert env.state_space(params) == batch.state_space(params)
-    state = env.reset(jax.random.key(0))[1]
-    assert env.render(state, params).shape == batch.render(state, params).shape
-
-
 def test_errors() -> None:
     with pytest.raises(ValueError, match="num_envs must be a multiple of the number of devices, 2, got 5"):
         Sharded(Counter(), 5)
-    with pytest.raises(ValueError, match="num_envs must be a positive integer"):
-        Sharded(Counter(), 0)
     for sharding in ("envs", SPLIT, NamedSharding(mesh(), SAME), NamedSharding(mesh(), PartitionSpec(None, "envs"))):
         with pytest.raises(TypeError, match="sharding must be a NamedSharding that splits the first axis"):
             LOOSE(Counter(), 4, sharding)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pytest
 from envcore import spaces
 from envcore.errors import InvalidArgumentError
 from envcore.registration import Registry
-from envcore.wrappers import Batched, LogWrapper
+from envcore.wrappers import LogWrapper
 from envcore_testing import check_env
 from toy import Counter, CounterParams, Fuse, Gain, GainParams, Spring
 
@@ -67,30 +64,12 @@ def test_replaces_own_and_inner_params() -> None:
         params.replace(absent=1.0)
 
 
-def test_params_have_their_effect() -> None:
-    env = Gain(Counter())
-    assert reward_of(env) == 1.5
-    assert reward_of(env, env.default_params.replace(gain=2.0, bonus=4.0)) == 8.0
-
-
 def test_nested() -> None:
     env = Gain(LogWrapper(Gain(Counter(), 5.0)), 2.0)
     assert reward_of(env) == 5.0
     params = env.default_params.replace(gain=1.0, bonus=3.0)
     assert (params.gain, params.env_params.gain) == (1.0, 5.0)
     assert reward_of(env, params) == 15.0
-
-
-def test_copies_and_pickles() -> None:
-    params = Gain(Gain(Counter())).default_params
-    assert copy.copy(params) == copy.deepcopy(params) == pickle.loads(pickle.dumps(params)) == params
-
-
-def test_is_a_pytree_of_its_numbers() -> None:
-    params = Gain(Counter()).default_params
-    doubled = jax.tree.map(lambda x: 2 * x, params)
-    assert doubled == GainParams(CounterParams(bonus=1.0, max_steps_in_episode=20), 6.0)
-    assert len(jax.tree.leaves(params)) == 3
 
 
 @pytest.mark.parametrize("env", [Gain(Fuse()), Gain(Gain(Fuse()))])
@@ -103,17 +82,6 @@ def test_time_limit_inside(env: Any) -> None:
     assert state.time == 0
 
 
-def test_params_inside_reach_the_reset() -> None:
-    env = Gain(Spring())
-    params = env.default_params.replace(start=0.0, max_steps_in_episode=1)
-    obs, state = env.reset(KEY, params)
-    np.testing.assert_array_equal(obs, jnp.zeros(2))
-    obs, _, _, done, info = env.step(KEY, state, jnp.ones(1), params)
-    assert done
-    np.testing.assert_array_equal(obs, jnp.zeros(2))
-    assert info["final_obs"].any()
-
-
 def test_spaces_observations_and_pictures_get_the_params_inside() -> None:
     env: Any = Gain(Sized())
     params = env.default_params.replace(bonus=5.0)
@@ -124,14 +92,6 @@ def test_spaces_observations_and_pictures_get_the_params_inside() -> None:
     assert obs.max() == 5
     assert (env.render(state, params, height=4) == 5).all()
     assert (env.render(state, env.default_params, height=4) == 7).all()
-
-
-def test_in_a_batch() -> None:
-    env = Batched(Gain(Counter()), 3)
-    params = env.default_params.replace(gain=10.0)
-    _, state = env.reset(KEY, params)
-    _, _, reward, _, _ = env.step(KEY, state, jnp.array([0, 1, 1]), params)
-    np.testing.assert_array_equal(reward, jnp.array([0.0, 5.0, 5.0]))
 
 
 @pytest.mark.slow
