@@ -59,17 +59,9 @@ def test_rewards_are_bsuites(seed: int) -> None:
     [
         ({"num_actions": 1}, "at least 2 arms, got num_actions=1"),
         ({"mapping_seed": 2**32}, r"from 0 to 2\*\*32 - 1, got 4294967296"),
-        ({"mapping_seed": -1}, "got -1"),
-        ({"mapping_seed": True}, "must be an integer .* got True"),
         ({"mapping_seed": 1.0}, "must be an integer .* got 1.0"),
-        ({"mapping_seed": None}, "must be an integer .* got None"),
     ],
 )
 def test_bad_options(options: dict[str, Any], error: str) -> None:
     with pytest.raises(ValueError, match=error):
         SimpleBandit(**options)
-
-
-@pytest.mark.parametrize("seed", [0, 2**32 - 1, np.uint32(5)])
-def test_any_seed_of_numpy(seed: Any) -> None:
-    np.testing.assert_allclose(np.sort(SimpleBandit(seed).default_params.rewards), np.arange(11) / 10)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -50,49 +49,6 @@ def test_a_reset_begins_with_counters_at_zero(env: BsuiteEnvironment) -> None:
     _, state = env.reset(KEY)
     assert not any(np.any(value) for value in env.bsuite_info(state).values())
     assert not any(np.any(getattr(state, name)) for name in env.lifetime)
-
-
-@pytest.mark.parametrize("env", ENVS, ids=lambda env: env.name)
-def test_settings_are_options(env: BsuiteEnvironment) -> None:
-    assert set(env.settings) <= {field.name for field in dataclasses.fields(env)}
-
-
-@pytest.mark.parametrize("env", ENVS, ids=lambda env: env.name)
-def test_steps_at_the_last_time(env: BsuiteEnvironment) -> None:
-    """Steps at the last time that is counted end as steps at any time long after the end."""
-    _, state = env.reset(KEY)
-
-    def ends(time: int) -> list[bool]:
-        found, now = [], state.replace(time=np.int32(time))
-        for _ in range(3):
-            _, now, _, terminated, _ = env.step_env(KEY, now, 0)
-            found.append(bool(terminated))
-        assert int(now.time) == min(time + 3, 2**31 - 1)
-        return found
-
-    assert ends(2**31 - 2) == ends(2**31 - 1) == ends(100_000)
-
-
-@pytest.mark.parametrize(
-    ("env", "counter", "before", "action"),
-    [
-        (Catch(), "total_regret", {"ball_y": 8, "ball_x": 0}, 1),
-        (CartPole(), "raw_return", {"theta": 0.0}, 1),
-        (DeepSea(randomize_actions=False), "denoised_return", {"time": 7, "column": 7}, 1),
-        (MemoryChain(), "total_regret", {"time": 5, "context": [1]}, 0),
-        (MountainCar(), "raw_return", {}, 1),
-        (UmbrellaChain(), "total_regret", {"time": 9, "need_umbrella": 1, "has_umbrella": 0}, 0),
-    ],
-    ids=lambda env: env.name if isinstance(env, BsuiteEnvironment) else "",
-)
-def test_counters_grow_beyond_what_float32_counts(
-    env: BsuiteEnvironment, counter: str, before: dict[str, Any], action: int
-) -> None:
-    many = 2**25 * (-1 if isinstance(env, MountainCar) else 1)
-    _, state = env.reset(KEY)
-    state = state.replace(**{name: np.asarray(x) for name, x in before.items()}, **{counter: many})
-    added = int(getattr(env.step(KEY, state, action)[1], counter)) - many
-    assert abs(added) in (1, 2)
 
 
 def test_the_share_that_is_left_is_exact_at_both_ends_of_compiled_programs() -> None:

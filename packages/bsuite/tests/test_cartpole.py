@@ -8,9 +8,8 @@ import bsuite_lockstep as lockstep
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 from bsuite_physics import CARTPOLE
-from envcore_bsuite.cartpole import CartPole, CartPoleState
+from envcore_bsuite.cartpole import CartPole
 from rules import check_rule, rules
 
 LEFT, STAY, RIGHT = range(3)
@@ -100,16 +99,3 @@ def check_starts(offsets: np.ndarray) -> None:
     assert (abs(offsets.mean(axis=1)) < 4 * 0.1 / (12 * offsets.shape[1]) ** 0.5).all()
     assert (abs(offsets.std(axis=1) - 0.1 / 12**0.5) < 0.001).all()
     assert (abs(np.corrcoef(offsets) - np.eye(4)) < 4 / offsets.shape[1] ** 0.5).all()
-
-
-@pytest.mark.parametrize(("timescale", "max_time", "steps"), [(0.01, 10.0, 1001), (0.01, 1.0, 101), (0.02, 10.0, 501)])
-def test_time_limit(timescale: float, max_time: float, steps: int) -> None:
-    """The episode lasts until more than `max_time` has passed."""
-    env, params = CartPole(), CartPole().default_params.replace(timescale=timescale, max_time=max_time)
-    pole = dict.fromkeys(("x", "x_dot", "theta", "theta_dot"), jnp.float32(0))
-    returns = {name: jnp.int32(0) for name in ("episode_return", "raw_return", "best_episode")}
-    state = CartPoleState(**pole, **returns, time=jnp.int32(0))
-    late = [
-        env.step_env(jax.random.key(0), state.replace(time=jnp.int32(t)), 1, params)[3] for t in range(steps - 4, steps)
-    ]
-    assert [bool(each) for each in late] == [False, False, False, True]

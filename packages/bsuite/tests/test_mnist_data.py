@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gzip
 import http.server
 import shutil
 import threading
@@ -56,13 +55,6 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mnist_data, "URL", "http://127.0.0.1:9/")
 
 
-def test_published_hashes() -> None:
-    assert mnist_data.URL == "https://storage.googleapis.com/cvdf-datasets/"
-    assert {name: sha256[:16] for name, sha256 in mnist_data.SHA256.items()} == dict(
-        zip(FILES, ("440fcabf73cc546f", "3552534a0a558bbe"), strict=True)
-    )
-
-
 @pytest.mark.parametrize("packed", [True, False])
 def test_the_users_own_images(tmp_path: Path, packed: bool) -> None:
     expected = mnist_files.random_images()
@@ -72,14 +64,6 @@ def test_the_users_own_images(tmp_path: Path, packed: bool) -> None:
         assert not array.flags.writeable
 
 
-def test_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = mnist_files.write(tmp_path / "own", mnist_files.random_images())
-    mnist = load_mnist(str(folder))
-    shutil.rmtree(folder)
-    monkeypatch.chdir(tmp_path)
-    assert load_mnist("own") is mnist
-
-
 def test_where_mnist_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / project)
     monkeypatch.setenv("ENVCORE_DATA_DIR", str(tmp_path / "data"))
@@ -87,11 +71,6 @@ def test_where_mnist_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("ENVCORE_DATA_DIR", "")
     assert mnist_data.locate() == (str(tmp_path / "envcore" / "mnist"), True)
     assert mnist_data.locate(str(tmp_path)) == (str(tmp_path), False)
-
-
-def test_found_in_the_users_cache(tmp_path: Path, offline: None) -> None:
-    with mnist_files.published(tmp_path) as expected:
-        np.testing.assert_array_equal(load_mnist().images, expected.images)
 
 
 @pytest.mark.parametrize("there", [None, b"foreign"])
@@ -117,29 +96,12 @@ def test_offline(tmp_path: Path, offline: None, monkeypatch: pytest.MonkeyPatch)
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
-def test_files_that_come_after_a_failure_are_read(
-    tmp_path: Path, offline: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with mnist_files.published(tmp_path / "later"):
-        monkeypatch.setenv("ENVCORE_DATA_DIR", str(tmp_path / "user"))
-        with pytest.raises(DatasetError):
-            load_mnist()
-        shutil.copytree(tmp_path / "later", tmp_path / "user", dirs_exist_ok=True)
-        assert len(load_mnist().labels)
-
-
 def test_a_page_in_place_of_the_file(tmp_path: Path, web: Web) -> None:
     for name in FILES:
         (tmp_path / "web" / name).write_text("please log in")
     with pytest.raises(DatasetError, match=r"hash of downloaded file .* does not match"):
         load_mnist()
     assert not any(path.is_file() for path in (tmp_path / "user").rglob("*"))
-
-
-def test_a_folder_that_cannot_be_made(tmp_path: Path, web: Web) -> None:
-    (tmp_path / "user").write_text("a file")
-    with pytest.raises(DatasetError, match=r"cannot be downloaded: (Not a directory|File exists)"):
-        load_mnist()
 
 
 IMAGE = mnist_files.idx(np.zeros((2, 28, 28), np.uint8))
@@ -150,18 +112,9 @@ LABEL = mnist_files.idx(np.array([3, 9], np.uint8))
     ("images", "labels", "problem"),
     [
         (IMAGE, None, f"has no file {LABELS}.gz or {LABELS}. A dataset in MNIST's format has {IMAGES} and {LABELS}"),
-        (None, LABEL, f"has no file {IMAGES}.gz or {IMAGES}."),
-        (b"", LABEL, f"{IMAGES} is truncated, or is not an IDX file of uint8 with 3 axes"),
-        (LABEL, LABEL, f"{IMAGES} is truncated, or is not an IDX file"),
-        (IMAGE, IMAGE, f"{LABELS} is truncated, or is not an IDX file of uint8 with 1 axes"),
         (IMAGE[:-1], LABEL, f"{IMAGES} is truncated"),
         (mnist_files.idx(np.zeros((2, 28, 27), np.uint8)), LABEL, "images of 28x28 pixels, its are (28, 27)"),
         (IMAGE, mnist_files.idx(np.zeros(3, np.uint8)), "it holds 2 images, 3 labels"),
-        (
-            mnist_files.idx(np.zeros((0, 28, 28), np.uint8)),
-            mnist_files.idx(np.zeros(0, np.uint8)),
-            "it holds 0 images, 0 labels",
-        ),
         (IMAGE, mnist_files.idx(np.array([0, 10], np.uint8)), "labels from 0 to 9, it holds 10"),
     ],
 )
@@ -173,11 +126,3 @@ def test_files_in_another_format(tmp_path: Path, images: bytes | None, labels: b
         load_mnist(str(tmp_path))
     assert problem in str(caught.value)
     assert str(tmp_path) in str(caught.value)
-
-
-@pytest.mark.parametrize("packed", [b"no gzip", gzip.compress(IMAGE)[:-10]], ids=len)
-def test_damaged_gzip(tmp_path: Path, packed: bytes) -> None:
-    (tmp_path / f"{IMAGES}.gz").write_bytes(packed)
-    (tmp_path / LABELS).write_bytes(LABEL)
-    with pytest.raises(DatasetError, match=f"{IMAGES}.gz cannot be read: "):
-        load_mnist(str(tmp_path))

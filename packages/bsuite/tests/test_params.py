@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import jax
 import numpy as np
 import pytest
-from envcore.errors import InvalidParamsError
 from envcore_bsuite.bandit import SimpleBandit
 from envcore_bsuite.cartpole import CartPole
 from envcore_bsuite.cartpole_swingup import CartPoleSwingup
@@ -102,18 +99,3 @@ def test_any_finite_number_is_accepted(env: Any, names: tuple[str, ...]) -> None
 
 def test_the_tables_say_of_every_param_what_it_refuses() -> None:
     check_every_param_is_refused("envcore_bsuite", BAD, ANY_FINITE)
-
-
-@pytest.mark.parametrize(
-    "env",
-    [
-        RewardScale(Catch(), math.inf),
-        RewardNoise(Catch(), math.nan),
-        CartPoleSwingup(height_threshold=math.inf),
-        CartPoleSwingup(x_reward_threshold=math.nan),
-    ],
-    ids=str,
-)
-def test_options_that_set_params_are_checked_too(env: Any) -> None:
-    with pytest.raises(InvalidParamsError, match=r"(reward_scale|noise_scale|_threshold) must (be|not be)"):
-        env.reset(jax.random.key(0))

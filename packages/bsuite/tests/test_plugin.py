@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -43,20 +41,6 @@ def test_ids() -> None:
     assert len(SPECS) == 11 + 468
     assert [spec.id for spec in SPECS if spec.family] == [f"bsuite/{bsuite_id}" for bsuite_id in original_sweep.SWEEP]
     assert all(spec.summary and spec.source for spec in SPECS)
-
-
-def test_listing() -> None:
-    specs = [each.spec for each in envcore.registry.values() if each.distribution == "envcore-bsuite"]
-    assert sorted(each.id for each in specs if not each.family) == sorted(f"{name}-bsuite" for name in IDS)
-    families = {each.family for each in specs if each.family}
-    assert families == {f"bsuite/{name}" for name in EXPERIMENTS}
-    assert len(families) == 23
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_members_in_order_of_numbers(name: str) -> None:
-    members = [env_id for env_id in envcore.registry if env_id.startswith(f"bsuite/{name}/")]
-    assert members == [f"bsuite/{name}/{number}" for number in range(len(EXPERIMENTS[name].settings))]
 
 
 # The original's attributes, and their names here.
@@ -140,32 +124,6 @@ def test_options_win_over_the_settings() -> None:
     assert np.shape(params.action_mapping) == (4, 4)
     env, params = envcore.make("bsuite/bandit_noise/0", num_actions=3, noise_scale=7.0)
     assert (env.action_space(env.default_params), params.noise_scale) == (spaces.Discrete(3), 7.0)
-
-
-@pytest.mark.parametrize(
-    ("env_id", "kwargs", "error"),
-    [
-        ("bsuite/catch_noise/0", {"seed": 1}, "has no option 'seed'; its options: noise_scale"),
-        ("bsuite/deep_sea/0", {"size": 0}, "size must be at least 1"),
-    ],
-)
-def test_bad_options(env_id: str, kwargs: dict[str, Any], error: str) -> None:
-    with pytest.raises(envcore.EnvcoreError, match=error):
-        envcore.make(env_id, **kwargs)
-
-
-def test_the_environments_need_neither_runs_nor_a_terminal() -> None:
-    code = """
-import sys
-for name in ("envcore_runs", "envcore_cli", "typer", "matplotlib", "pandas", "safetensors"):
-    sys.modules[name] = None
-import envcore
-import envcore_bsuite.mnist, envcore_bsuite.mnist_data, envcore_bsuite.wrappers
-for found in envcore.registry.values():
-    if found.distribution == "envcore-bsuite" and not found.spec.family and "MNIST" not in found.spec.id:
-        envcore.make(found.spec.id)
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.slow

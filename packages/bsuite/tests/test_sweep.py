@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-from typing import Any
 
-import pytest
 from bsuite import sweep as original
 from envcore_bsuite import sweep
-from envcore_bsuite.sweep import EXPERIMENTS
 from golden import FOLDER
 
 
@@ -35,22 +31,3 @@ def test_is_the_packages_in_its_order() -> None:
     assert list(original.EPISODES.items()) == list(sweep.EPISODES.items())
     assert original.TESTING == sweep.TESTING
     assert {tag: tuple(ids) for tag, ids in original.TAGS.items()} == dict(sweep.TAGS)
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_experiment_is_the_packages(name: str) -> None:
-    experiment = EXPERIMENTS[name]
-    assert experiment.name == name
-    assert experiment.ids == getattr(original, name.upper())
-    module = importlib.import_module(f"bsuite.experiments.{name}.sweep")
-    assert [dict(setting) for setting in experiment.settings] == [dict(setting) for setting in module.SETTINGS]
-    assert experiment.episodes == module.NUM_EPISODES
-    assert experiment.tags == tuple(module.TAGS)
-
-
-@pytest.mark.parametrize(
-    "mapping", [EXPERIMENTS, sweep.SETTINGS, sweep.EPISODES, sweep.TAGS, sweep.SETTINGS["deep_sea/3"]]
-)
-def test_it_is_immutable(mapping: Any) -> None:
-    with pytest.raises(TypeError, match="does not support item assignment"):
-        mapping["catch/0"] = None

@@ -12,9 +12,8 @@ import pytest
 from bsuite_physics import CARTPOLE, MOUNTAIN_CAR
 from bsuite_tasks import BANDIT, CATCH, with_noise
 from envcore import random
-from envcore.wrappers import Batched, LogWrapper
+from envcore.wrappers import Batched
 from envcore_bsuite.bandit import SimpleBandit
-from envcore_bsuite.cartpole import CartPole
 from envcore_bsuite.catch import Catch
 from envcore_bsuite.mountain_car import MountainCar
 from envcore_bsuite.wrappers import RewardNoise, RewardNoiseDraws, RewardScale
@@ -107,46 +106,6 @@ def test_noise_is_normal() -> None:
     check_normal(rewards(RewardNoise(MountainCar(), 10.0)) + 1, 10.0)
 
 
-@pytest.mark.slow
-def test_noise_in_noise_is_drawn_twice() -> None:
-    env = RewardNoise(RewardNoise(Catch(), 3.0), 4.0)
-    check_normal(rewards(env), 5.0)
-    params = env.default_params.replace(noise_scale=0.0)
-    assert params.env_params.noise_scale == 3.0
-    inner = RewardNoise(Catch(), 3.0)
-    key_inside = random.spawn(KEY, 2)[0]
-    assert step(env, params)[2] == step(inner, key=key_inside)[2]
-
-
-def test_order_of_wrappers() -> None:
-    """Noise around scaled rewards is not scaled, scaling around noise scales it."""
-    (noise,) = rewards(RewardNoise(Catch(), 1.0), 1)
-    np.testing.assert_allclose(
-        rewards(RewardScale(RewardNoise(MountainCar(), 1.0), 30.0), 1), 30 * (noise - 1), rtol=1e-5
-    )
-    np.testing.assert_allclose(rewards(RewardNoise(RewardScale(MountainCar(), 30.0), 1.0), 1), noise - 30, rtol=1e-6)
-
-
-@pytest.mark.slow
-def test_only_the_reward_changes() -> None:
-    key_inside = random.spawn(KEY, 2)[0]
-    plain = step(CartPole(), key=key_inside)
-    for env, key in ((RewardNoise(CartPole(), 2.0), KEY), (RewardScale(CartPole(), 2.0), key_inside)):
-        obs, state, reward, done, info = step(env, key=key)
-        assert reward != plain[2]
-        jax.tree.map(np.testing.assert_array_equal, (obs, state, done, info), (*plain[:2], *plain[3:]))
-        assert info["raw_return"] == 1
-
-
-def test_params_of_the_environment_inside() -> None:
-    env = RewardScale(CartPole(), 30.0)
-    params = env.default_params.replace(max_time=0.005, reward_scale=2.0)
-    _, _, reward, done, _ = step(env, params)
-    assert done
-    assert reward == 2.0
-    assert not step(env)[3]
-
-
 def test_noise_in_and_around_a_batch() -> None:
     actions = jnp.ones(4000, jnp.int32)
     for env in (Batched(RewardNoise(MountainCar(), 2.0), 4000), RewardNoise(Batched(MountainCar(), 4000), 2.0)):
@@ -155,15 +114,6 @@ def test_noise_in_and_around_a_batch() -> None:
         assert reward.shape == (4000,)
         check_normal(np.asarray(reward) + 1, 2.0)
         np.testing.assert_array_equal(info["raw_return"], -jnp.ones(4000))
-
-
-def test_logged_returns_are_those_of_the_agent() -> None:
-    env = LogWrapper(RewardScale(Catch(rows=2), 30.0))
-    _, _, reward, done, info = step(env)
-    assert done
-    assert abs(reward) == 30
-    assert info["returned_episode_returns"] == reward
-    assert info["total_regret"] == 1 - reward / 30
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import jax
 import numpy as np
 import pytest
 from bsuite_pictures import RAIN, pictures_of, render_states, states_of
@@ -10,7 +9,7 @@ from envcore import painting
 from envcore_bsuite.discounting_chain import DiscountingChain
 from envcore_bsuite.memory_chain import MemoryChain
 from envcore_bsuite.umbrella_chain import UmbrellaChain
-from picture_checks import middle, near, state_of
+from picture_checks import middle, near
 
 
 def test_chains_are_logarithmic_and_the_walker_meets_the_coin_when_it_pays() -> None:
@@ -27,15 +26,6 @@ def test_chains_are_logarithmic_and_the_walker_meets_the_coin_when_it_pays() -> 
     np.testing.assert_allclose((x - x[0]) / (x[-1] - x[0]), np.log10(steps) / 2, atol=0.02)
 
 
-def test_the_walker_waits_at_the_fork_and_goes_on_after_the_coin() -> None:
-    env = DiscountingChain()
-    pictures = pictures_of(env, states_of(env, time=[0, 60, 300], context=[-1, 1, 1]), 128)
-    fork, late, end = (middle(picture, painting.ORANGE) for picture in pictures)
-    assert fork[1] == pytest.approx(0, abs=0.01)
-    assert fork[0] < -0.5 < late[0] < end[0] < 0.75
-    assert not near(pictures[0], painting.INK, 30).any()
-
-
 @pytest.mark.parametrize("num_bits", [1, 5, 40])
 def test_lamps_are_arranged_line_by_line_and_the_ring_is_around_the_query(num_bits: int) -> None:
     env = MemoryChain(num_bits=num_bits)
@@ -48,20 +38,6 @@ def test_lamps_are_arranged_line_by_line_and_the_ring_is_around_the_query(num_bi
     np.testing.assert_array_equal(order, np.arange(num_bits))
     dark, lit = (near(pictures, color, 30)[:, :90].sum((1, 2)) for color in (painting.INK, painting.YELLOW))
     np.testing.assert_allclose(dark, (num_bits - 1) * lit, rtol=0.15)
-
-
-@pytest.mark.parametrize("memory_length", [1, 5, 100])
-def test_lamps_are_large_while_they_are_observed_and_the_ring_appears_with_the_question(memory_length: int) -> None:
-    env = MemoryChain(num_bits=3, memory_length=memory_length)
-    times = np.array([0, 1, 2, memory_length // 2, memory_length - 1, memory_length, memory_length + 1])
-    states = states_of(env, time=times, context=[[1, 1, 1]] * 7, query=[2] * 7)
-    obs = np.asarray(jax.vmap(env.observe, (0, None))(states, env.default_params))[:, 0]
-    pictures = render_states(MemoryChain(num_bits=3), states, env.default_params, 64)
-    lamps, ring = near(pictures, painting.YELLOW, 30).sum((1, 2)), near(pictures, painting.BLUE, 30).any((1, 2))
-    np.testing.assert_array_equal(lamps > 2 * lamps.min(), obs[:, 2] != 0)
-    np.testing.assert_array_equal(ring, (obs[:, 1] == 2) | (times > memory_length))
-    walker = np.array([middle(picture, painting.ORANGE, 20)[0] for picture in pictures])
-    np.testing.assert_allclose(walker * 4, 4.3 * (times / (memory_length + 1) - 0.5), atol=0.04)
 
 
 def test_rain_or_sun_and_the_umbrella() -> None:
@@ -84,26 +60,3 @@ def test_the_person_walks_to_the_end_of_the_path(chain_length: int) -> None:
     pictures = render_states(UmbrellaChain(), states, env.default_params, 64)
     places = [4 * middle(picture, painting.ORANGE)[0] for picture in pictures]
     np.testing.assert_allclose(places, 4.3 * (np.minimum(times / chain_length, 1) - 0.5), atol=0.05)
-
-
-@pytest.mark.parametrize("count", [1, 100])
-def test_distractors_are_squares_in_their_order(count: int) -> None:
-    env = UmbrellaChain(n_distractor=count)
-    numbers = np.array([0, count // 2, count - 1])
-    words = np.zeros((3, -(-count // 32)), np.uint32)
-    words[np.arange(3), numbers // 32] = 1 << (numbers % 32)
-    pictures = pictures_of(env, states_of(env, time=[10] * 3, distractors=words), 128)
-    lit = near(pictures, painting.STONE, 20)[:, 108:]
-    places = []
-    for picture in lit:
-        rows, columns = np.nonzero(picture)
-        places.append((np.round(rows.mean()), columns.mean()))
-    assert places == sorted(places)
-    assert len(set(places)) == len(set(numbers))
-    pale = near(pictures, painting.SHADE)[:, 108:].sum((1, 2))
-    assert (pale >= 0.7 * (count - 1) * near(pictures, painting.STONE)[:, 108:].sum((1, 2))).all()
-
-
-def test_no_distractors_no_squares() -> None:
-    env = UmbrellaChain()
-    assert near(env.render(state_of(env), env.default_params, height=128), painting.PAPER)[108:].all()

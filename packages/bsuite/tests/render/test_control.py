@@ -11,7 +11,6 @@ from bsuite_pictures import KEY, pictures_of, states_of
 from envcore import painting
 from envcore_bsuite.cartpole import CartPole
 from envcore_bsuite.cartpole_swingup import CartPoleSwingup
-from envcore_bsuite.mountain_car import MountainCar
 from picture_checks import middle, near, state_of
 
 
@@ -45,19 +44,3 @@ def test_the_pole_lights_up_where_the_swingup_pays() -> None:
     is_lit = near(pictures, painting.GREEN, 20).any(-1).sum(-1) > 2  # the line has one row or two
     np.testing.assert_array_equal(is_lit, rewards > 0)
     assert 10 < is_lit.sum() < 50
-
-
-def test_the_zone_is_as_wide_as_the_cart_may_move() -> None:
-    for near_enough in (1.0, 0.5):
-        env = CartPoleSwingup(x_reward_threshold=near_enough)
-        picture = env.render(state_of(env), env.default_params, height=128)
-        zone = near(picture, painting.SHADE)[0]
-        assert zone.sum() / 128 * 3.5 == pytest.approx(2 * near_enough, abs=0.06)
-
-
-def test_the_car_stands_on_the_hill() -> None:
-    env = MountainCar()
-    picture = env.render(state_of(env, position=-0.9), env.default_params, height=128)
-    x, _ = middle(picture, painting.BLUE) * (2.15 / 1.5)
-    slope = np.arctan(1.35 * np.cos(-2.7))
-    assert x - 0.325 == pytest.approx(-0.9 - 0.09 * np.sin(slope), abs=0.02)

@@ -38,17 +38,3 @@ def test_the_chest_is_in_the_bottom_right_cell_and_visible_in_a_large_sea() -> N
         chest = middle(picture, painting.YELLOW, 20) * (size + 0.5 + max(1.0, size / 10))
         np.testing.assert_allclose(chest, [size / 2 - 0.5, 0.75 - size / 2], atol=0.35)
         assert near(picture, painting.YELLOW, 20).sum() >= 30
-
-
-def test_the_path_to_the_chest_disappears_with_the_first_move_to_the_left() -> None:
-    env = DeepSea()
-    on, off = (
-        near(
-            env.render(state_of(env, time=6, bad_episode=bad), env.default_params, height=128)[20:60, 20:60],
-            painting.PAPER,
-            20,
-        )
-        for bad in (False, True)
-    )
-    assert np.diagonal(on).sum() > 30
-    assert np.diagonal(off).sum() < 15  # between cells
