@@ -135,33 +135,6 @@ def test_the_map() -> None:
     assert len(FREE) == 104
 
 
-def test_every_move() -> None:
-    """From every cell, each action, and each direction in its place."""
-    env, params = FourRooms(), FourRooms().default_params
-    cells, actions, directions = np.array(list(itertools.product(range(104), range(4), range(-1, 4)))).T
-    pos = np.array(FREE)[cells]
-    goal = np.array(FREE)[(cells * 7 + 1) % 104]
-
-    def step(pos: Any, goal: Any, action: Any, direction: Any) -> Any:
-        state, draws = FourRoomsState(pos=pos, goal=goal), direction
-        after, reward, terminated = env.transition(state, action, draws, params)
-        return after.pos, after.goal, reward, terminated
-
-    results = jax.jit(jax.vmap(step))(
-        jnp.asarray(pos, jnp.int32),
-        jnp.asarray(goal, jnp.int32),
-        jnp.asarray(actions, jnp.int32),
-        jnp.asarray(directions, jnp.int32),
-    )
-    moved, same_goal, reward, terminated = map(np.asarray, results)
-    np.testing.assert_array_equal(same_goal, goal)
-    for i in range(len(pos)):
-        here, there = as_place(pos[i]), as_place(goal[i])
-        expected = original_step(here, there, actions[i], directions[i])
-        assert (as_place(moved[i]), reward[i], terminated[i]) == expected
-    assert terminated.any()
-
-
 NUM_STARTS = 104 * 103
 
 
@@ -230,18 +203,11 @@ def test_default_params(rules: Any, draws: bool, limit: int) -> None:
     assert (*params.pos_fixed, *params.goal_fixed) == (4, 1, 8, 9)
 
 
-def test_lists_are_places_too() -> None:
-    assert FourRooms(goal_fixed=[3, 6], pos_fixed=[1, 1]) == FourRooms(goal_fixed=(3, 6), pos_fixed=(1, 1))  # pyright: ignore[reportArgumentType]
-    assert FourRooms(goal_fixed=(3, 6)).reset(jax.random.key(0))[0].tolist() == [4, 1, 3, 6]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"goal_fixed": (0, 3)}, r"goal_fixed must be the row and column of a free cell of FourRooms, got \(0, 3\)"),
-        ({"goal_fixed": (13, 3)}, "goal_fixed must be"),
         ({"pos_fixed": (6, 6)}, r"pos_fixed must be .* got \(6, 6\)"),
-        ({"pos_fixed": (3,)}, "pos_fixed must be"),
         ({"rules": "gym"}, "rules must be 'gymnax' or 'original', got 'gym'"),
     ],
 )

@@ -151,10 +151,6 @@ def test_starts_uniformly_on_start_tiles() -> None:
     assert (np.abs(counts[[0, 2, 5]] - 1000) < 4 * np.sqrt(3000 * 2 / 9)).all()
 
 
-def test_a_lake_of_your_own_has_the_small_lakes_time_limit() -> None:
-    assert FrozenLake(desc=("SFG",), map_name="8x8").default_params.max_steps_in_episode == 100
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -162,18 +158,9 @@ def test_a_lake_of_your_own_has_the_small_lakes_time_limit() -> None:
         ({"desc": ("SF", "F")}, "rows of equal length"),
         ({"desc": ("FF", "FG")}, "at least one S"),
         ({"success_rate": 1.5}, r"success_rate must be in \[0, 1\]"),
-        ({"success_rate": float("nan")}, r"success_rate must be in \[0, 1\], got nan"),
-        ({"reward_schedule": 5}, "reward_schedule must be three finite numbers, got 5"),
         ({"reward_schedule": (1, 0)}, r"reward_schedule must be three finite numbers, got \(1, 0\)"),
-        ({"reward_schedule": (1e300, 0, 0)}, "reward_schedule must be three finite numbers, got"),
-        ({"reward_schedule": (0, float("nan"), 0)}, "reward_schedule must be three finite numbers, got"),
-        ({"reward_schedule": (0, 0, float("inf"))}, "reward_schedule must be three finite numbers, got"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         FrozenLake(**options)
-
-
-def test_a_list_of_rewards_is_as_good() -> None:
-    assert hash(FrozenLake(reward_schedule=[1, 0, -1])) == hash(FrozenLake(reward_schedule=(1.0, 0.0, -1.0)))  # pyright: ignore[reportArgumentType]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from bandits import play
@@ -90,15 +89,3 @@ def test_draws_are_normal_and_independent() -> None:
     assert done.all()
     assert stats.kstest(after.mu, stats.norm(0.3, 2.5).cdf).pvalue > 0.001
     assert abs(np.corrcoef(noise, after.mu)[0, 1]) < 5 / NUM_STEPS**0.5
-
-
-def test_observations_stay_in_their_space() -> None:
-    for limit, normalize_time, bounds in ((41, True, (-1, 1)), (300, True, (-1, 1)), (300, False, (0, 300))):
-        params = PARAMS.replace(max_steps_in_episode=limit, normalize_time=normalize_time)
-        space = ENV.observation_space(params)
-        assert (space.low[3], space.high[3]) == bounds
-        state = ENV.reset(KEYS[0], params)[1].replace(last_reward=jnp.float32(-50.0))
-        observe = jax.vmap(lambda time, state=state, params=params: ENV.observe(state.replace(time=time), params))
-        obs = observe(jnp.arange(2 * limit, dtype=jnp.int32))
-        assert jax.vmap(space.contains)(obs).all()
-        np.testing.assert_allclose(obs[jnp.array([0, limit, -1]), 3], [bounds[0], bounds[1], bounds[1]], atol=1e-6)

@@ -19,17 +19,13 @@ from params_checks import check_any_finite, check_every_param_is_refused, check_
 FREE = "must be the row and column of a free cell, got"
 BAD: list[tuple[Any, dict[str, Any], str]] = [
     (FourRooms(), {"goal_fixed": np.array([0, 3])}, rf"FourRoomsParams\.goal_fixed {FREE} \[0 3\]"),  # a wall
-    (FourRooms(), {"goal_fixed": np.array([13, 3])}, f"goal_fixed {FREE}"),  # off the board
     (FourRooms(rules="original"), {"pos_fixed": np.array([-3, 3])}, f"pos_fixed {FREE}"),
     (FourRooms(), {"pos_fixed": np.array([6, 6])}, f"pos_fixed {FREE}"),
     (FourRooms(), {"fail_prob": 1.1}, "fail_prob must be from 0 to 1, got 1.1"),
     (MetaMaze(), {"goal_fixed": np.array([2, 2])}, rf"MetaMazeParams\.goal_fixed {FREE} \[2 2\]"),  # a pillar
-    (MetaMaze(), {"goal_fixed": np.array([0, 1])}, f"goal_fixed {FREE}"),
-    (MetaMaze(), {"goal_fixed": np.array([1, 10])}, f"goal_fixed {FREE}"),
     (MetaMaze(maze_size=3), {"goal_fixed": np.array([4, 1])}, f"goal_fixed {FREE}"),
     (Pong(), {"ball_max_y_speed": 30.0}, "ball_max_y_speed must be from 0 to 29, got 30.0"),
     (Pong(height=9), {"ball_max_y_speed": 9.0}, "ball_max_y_speed must be from 0 to 8, got 9.0"),
-    (Pong(rules="original"), {"ball_max_y_speed": -1.0}, "ball_max_y_speed must be from 0 to 29"),
     (Pong(), {"ball_x_speed": -1.0}, "ball_x_speed must be at least 0"),
     (Pong(), {"paddle_y_speed": -1.0}, "paddle_y_speed must be at least 0"),
     (PointRobot(fixed_goal=True), {"goal": np.array([1e7, 0.0])}, "goal must be 0 or of a size"),
@@ -37,9 +33,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     (PointRobot(), {"circle_radius": -1.0}, "circle_radius must be at least 0"),
     (PointRobot(), {"goal_radius": -0.2}, "goal_radius must be at least 0"),
     (Reacher(), {"link_lengths": np.array([1.0, -1.0])}, r"link_lengths must be positive, got \[ 1\. -1\.\]"),
-    (Reacher(), {"link_lengths": np.array([0.0, 2.0])}, r"link_lengths must be positive, got \[0\. 2\.\]"),
     (Reacher(), {"dt": 0.0}, "dt must be positive"),
-    (Reacher(), {"dt": 1001.0}, "dt must be from 1e-12 to 1000, got 1001.0"),
     (Reacher(), {"torque_scale": -1e30}, "torque_scale must be 0 or of a size"),
     (Reacher(), {"goal_high": np.array([2.0, 1e7])}, "goal_high must be 0 or of a size"),
     (Swimmer(), {"dt": -0.05}, "dt must be positive"),

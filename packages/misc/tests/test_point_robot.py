@@ -269,20 +269,6 @@ def test_gradient_exactly_at_the_goal_is_zero() -> None:
         assert not rows[[2, 8]].any()  # the reward's
 
 
-def test_observations_stay_in_their_space() -> None:
-    for limit, normalize_time, bounds in ((41, True, (-1, 1)), (300, True, (-1, 1)), (300, False, (0, 300))):
-        params = PARAMS.replace(max_steps_in_episode=limit, normalize_time=normalize_time)
-        space = GYMNAX.observation_space(params)
-        assert (space.low[5], space.high[5]) == bounds
-        _, state = GYMNAX.reset(KEYS[0], params)
-        far = state.replace(last_reward=jnp.float32(-70.0), pos=jnp.array([90.0, -90.0]))
-        observe = jax.vmap(lambda time, far=far, params=params: GYMNAX.observe(far.replace(time=time), params))
-        obs = observe(jnp.arange(2 * limit, dtype=jnp.int32))
-        assert jax.vmap(space.contains)(obs).all()
-        assert space.contains(obs[0].at[2].set(1.0))  # the maximum reward
-        np.testing.assert_allclose(obs[jnp.array([0, limit, -1]), 5], [bounds[0], bounds[1], bounds[1]], atol=1e-6)
-
-
 def test_bad_options() -> None:
     with pytest.raises(ValueError, match="rules must be one of gymnax, original, got 'borel'"):
         PointRobot("borel")  # pyright: ignore[reportArgumentType]

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_misc.pong import Pong, PongParams, PongStart, PongState
+from envcore_misc.pong import Pong, PongParams, PongStart
 from rules import check_rule, rules
 
 STAY, UP, DOWN = range(3)
@@ -261,16 +261,6 @@ def test_episodes_are_those_of_the_rules(options: dict[str, Any], numbers: dict[
     assert set(events) >= (EVENTS if params.ball_x_speed == 1 else {"top", "bottom", "lost", "won"})
 
 
-def make_state(paddles: Any, ball: Any, velocity: Any) -> PongState:
-    place = jnp.array(ball, jnp.float32)
-    return PongState(
-        paddle_centers=jnp.array(paddles, jnp.float32),
-        ball_position=place,
-        last_ball_position=place,
-        ball_velocity=jnp.array(velocity, jnp.float32),
-    )
-
-
 def test_starts_are_random() -> None:
     env = Pong()
     state = jax.vmap(env.reset)(jax.random.split(jax.random.key(0), 14_000))[1]
@@ -297,29 +287,6 @@ def test_the_original_has_one_start() -> None:
     assert np.unique(state.ball_velocity, axis=0).tolist() == [[0, 1]]
 
 
-def test_the_originals_paddles_leave_the_board() -> None:
-    env, actions = Pong(rules="original"), np.array([1, 2], np.int32)
-    state = make_state((-3, 33), (15, 20), (0, 1))
-    obs, state, *_ = env.step_env(jax.random.key(0), state, actions)
-    np.testing.assert_array_equal(state.paddle_centers, [-4, 34])
-    expected = np.zeros((1, 30, 40), np.uint8)
-    expected[0, 0, 0] = expected[0, 29, 39] = 1
-    expected[0, 15, 21] = 2
-    np.testing.assert_array_equal(obs, expected)
-
-
-def test_wide_boards_show_every_column() -> None:
-    env = Pong(width=300, height=270)
-    for row, column in ((0, 0), (3, 255), (255, 256), (256, 299), (269, 1)):
-        state = make_state((0, 269), (row, column), (0, 1)).replace(
-            last_ball_position=np.array([row, 299 - column], np.float32)
-        )
-        obs = np.asarray(env.observe(state, env.default_params))
-        assert np.argwhere(obs[..., 1]).tolist() == [[row, column]]
-        assert np.argwhere(obs[..., 2]).tolist() == [[row, 299 - column]]
-        assert np.argwhere(obs[..., 0]).tolist() == [[0, 0], [1, 0], [2, 0], [267, 299], [268, 299], [269, 299]]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -332,11 +299,6 @@ def test_wide_boards_show_every_column() -> None:
 def test_bad_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Pong(**options)
-
-
-def test_smallest_board() -> None:
-    env = Pong(width=4, height=3, paddle_half_height=1)
-    assert env.reset(jax.random.key(0))[0].shape == (3, 4, 3)
 
 
 def test_limits() -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from envcore import painting
 from envcore_misc.bernoulli_bandit import BernoulliBandit
-from misc_pictures import BERNOULLI, GAUSSIAN, MAZE, render, state_of
+from misc_pictures import BERNOULLI, GAUSSIAN, render, state_of
 from picture_checks import middle, near, params_of, places
 
 
@@ -37,13 +35,6 @@ def test_a_coin_lies_above_an_arm_that_paid() -> None:
     assert not near(render(BERNOULLI, 96, last_reward=0), painting.YELLOW).any()
 
 
-@pytest.mark.parametrize("env", [BERNOULLI, GAUSSIAN], ids=lambda env: env.name)
-def test_no_arm_is_marked_before_the_first_pull(env: Any) -> None:
-    picture = render(env, 96, time=0)
-    assert not near(picture, painting.ORANGE, 20).any()
-    assert not near(picture, painting.YELLOW, 20).any()
-
-
 def test_the_risky_arm_is_good_above_the_safe_one_and_bad_below() -> None:
     for mu, color, other in ((1.6, painting.GREEN, painting.RED), (-1.6, painting.RED, painting.GREEN)):
         picture = render(GAUSSIAN, 96, mu=mu, last_action=0, last_reward=0.0)
@@ -53,24 +44,3 @@ def test_the_risky_arm_is_good_above_the_safe_one_and_bad_below() -> None:
         assert np.ptp(column[:, 1]) == pytest.approx(1.55 / 2 / 3 * 1.6 / 3.2, abs=0.03)
         assert np.sign(column[:, 1].mean() - level) == np.sign(mu)
         assert column[:, 0].min() > 0
-
-
-@pytest.mark.parametrize(("reward", "share"), [(1.6, 0.5), (-3.2, -1.0), (0.0, 0.0), (99.0, 1.0)])
-def test_the_coin_lies_at_the_height_of_the_reward(reward: float, share: float) -> None:
-    picture = render(GAUSSIAN, 96, last_reward=reward)
-    x, y = middle(picture, painting.YELLOW)
-    np.testing.assert_allclose([x, y - (0.9 + 1.55 / 2 - 1.5) / 3], [0.5 / 3, share * 1.55 / 2 / 3], atol=0.01)
-
-
-@pytest.mark.parametrize(
-    ("env", "height"), [(BERNOULLI, 96), (GAUSSIAN, 96), (MAZE, 130)], ids=["Bernoulli", "Gaussian", "maze"]
-)
-def test_the_time_fills_its_gauge(env: Any, height: int) -> None:
-    limit = env.default_params.max_steps_in_episode
-    fields = {"last_reward": 0} if env is BERNOULLI else {}
-    lengths = []
-    for share in (0.25, 0.5, 1.0):
-        picture = render(env, height, time=round(share * limit), **fields)[-height // 5 :]
-        lengths.append(np.ptp(np.nonzero(near(picture, painting.INK, 40))[1]))
-    assert lengths[2] > 0.55 * picture.shape[1]
-    np.testing.assert_allclose(np.diff(lengths), [lengths[2] / 4, lengths[2] / 2], rtol=0.15)

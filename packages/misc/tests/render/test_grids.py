@@ -10,8 +10,8 @@ from envcore import painting
 from envcore_misc.four_rooms import MAP
 from envcore_misc.frozen_lake import FrozenLake
 from envcore_misc.meta_maze import MetaMaze
-from misc_pictures import MAZE, ROOMS, render, state_of
-from picture_checks import middle, near, places
+from misc_pictures import ROOMS, render, state_of
+from picture_checks import middle, near
 
 
 def at_cells(picture: Any, rows: int, columns: int, cell: int) -> np.ndarray:
@@ -42,22 +42,6 @@ def test_walls_are_those_of_the_maze(size: int) -> None:
 def test_the_walker_stands_in_its_cell(place: tuple[int, int]) -> None:
     picture = render(ROOMS, 140, pos=place)
     np.testing.assert_allclose(middle(picture, painting.ORANGE) * 14, [place[1] - 6, 6 - place[0]], atol=0.05)
-
-
-@pytest.mark.parametrize("rf_size", [3, 5])
-def test_the_frame_is_around_what_the_walker_sees(rf_size: int) -> None:
-    env = MetaMaze(rf_size=rf_size)
-    picture = render(env, 130, pos=[5, 4])
-    frame, walker = places(picture, painting.INK, 30) * 13, middle(picture, painting.ORANGE) * 13
-    frame = frame[frame[:, 1] > -5]  # without the gauge below the board
-    np.testing.assert_allclose(walker, [4.5 - 5.5, 5.5 - 5], atol=0.05)  # the board lies half a row above the middle
-    np.testing.assert_allclose([frame.min(0), frame.max(0)], walker + rf_size * np.array([[-0.5], [0.5]]), atol=0.12)
-
-
-@pytest.mark.parametrize(("reward", "color"), [(10.0, painting.GREEN), (-1.0, painting.RED), (0.0, painting.SHADE)])
-def test_the_lamp_shows_the_last_reward(reward: float, color: painting.Color) -> None:
-    picture = render(MAZE, 130, last_reward=reward)
-    assert near(picture[-14:, 5:15], color).sum() > 20
 
 
 def test_the_lake_has_its_holes_and_goals() -> None:
