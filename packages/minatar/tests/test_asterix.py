@@ -7,7 +7,6 @@ from typing import Any
 import golden
 import jax
 import jax.numpy as jnp
-import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
@@ -30,7 +29,6 @@ NUMBERS = (
     *("ramp_timer", "ramp_index", "terminal"),
 )
 TASK = lockstep.by_name(first, (*NUMBERS, "entities"), computed=["shot_timer"])
-RANDOM = (1 / 6,) * 6
 
 
 def fields(original: Any) -> dict[str, Any]:
@@ -161,13 +159,6 @@ def test_whole_games_follow_the_original(policy: Any) -> None:
     lockstep.check_games(TASK, ENV, steps)
 
 
-@pytest.mark.slow
-def test_episodes_are_distributed_as_the_originals() -> None:
-    theirs = episodes.originals_episodes("asterix", RANDOM, 3000)
-    ours = episodes.our_episodes(ENV, RANDOM, 3000, 1000)
-    episodes.check_same_distribution(ours, theirs)
-
-
 def test_draws_are_uniform() -> None:
     words = np.random.default_rng(0).integers(0, 2**32, (100_000, 1), dtype=np.uint32)
     draws = jax.tree.map(np.asarray, quick_jit(jax.vmap(ENV.draw_game))(words))
@@ -177,24 +168,3 @@ def test_draws_are_uniform() -> None:
         choices = np.bincount(draws.choice[numbers == number] // 105, minlength=8)
         assert len(choices) == 8
         assert abs(choices / choices.sum() - 1 / 8).max() < 5 * (7 / 64 / choices.sum()) ** 0.5
-
-
-def test_free_slots_are_equally_likely() -> None:
-    """All sets of free slots, all choices."""
-    filled = np.array([[mask >> slot & 1 for slot in range(8)] for mask in range(256)])
-    entities = np.stack([filled, filled * 4, filled * np.arange(1, 9), filled, 0 * filled], -1)
-
-    @quick_jit
-    @jax.vmap
-    def counts(entities: Any) -> Any:
-        state = replaced(first(), {"spawn_timer": 0, "entities": entities})
-
-        def filled_after(choice: Any) -> Any:
-            draws = AsterixDraws(jnp.bool_(False), jnp.bool_(True), choice)
-            return ENV.play(state, jnp.int32(0), draws)[0].entities[:, 0]
-
-        return jax.vmap(filled_after)(jnp.arange(840)).sum(0)
-
-    appeared = np.asarray(counts(entities)) - 840 * filled
-    free = 1 - filled
-    np.testing.assert_array_equal(appeared, free * (840 // np.maximum(free.sum(1), 1))[:, None])

@@ -7,7 +7,6 @@ from typing import Any
 import golden
 import jax
 import jax.numpy as jnp
-import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
@@ -20,7 +19,6 @@ ENV = Breakout(use_minimal_action_set=False)
 FROM_LEFT = jnp.bool_(False)
 NUMBERS = ("ball_y", "ball_x", "ball_dir", "pos", "last_y", "last_x", "strike", "terminal", "brick_map")
 TASK = lockstep.by_name(lambda: ENV.init_state(FROM_LEFT, ENV.default_params), NUMBERS)
-RANDOM = (1 / 6,) * 6
 
 
 def fields(original: Any) -> dict[str, Any]:
@@ -102,28 +100,7 @@ def test_lockstep_with_the_original(policy: Any) -> None:
     lockstep.check_games(TASK, ENV, steps)
 
 
-@pytest.mark.slow
-def test_episodes_are_distributed_as_the_originals() -> None:
-    theirs = episodes.originals_episodes("breakout", RANDOM, 3000)
-    ours = episodes.our_episodes(ENV, RANDOM, 3000, 1000)
-    episodes.check_same_distribution(ours, theirs)
-
-
 def test_starts_from_either_side() -> None:
     ball_x = np.asarray(quick_jit(jax.vmap(ENV.reset))(jax.random.split(jax.random.key(0), 1000))[1].ball_x)
     assert set(ball_x) == {0, 9}
     assert abs((ball_x == 9).mean() - 0.5) < 4 * 0.5 / 1000**0.5
-
-
-def test_last_brick_breaks_while_the_wall_refills_later() -> None:
-    """The only event for which the recordings have just one, constructed, step."""
-    brick_map = np.zeros((10, 10), np.int8)
-    brick_map[1, 4] = 1
-    ball = {"ball_y": 2, "ball_x": 3, "ball_dir": 1, "pos": 0, "last_y": 3, "last_x": 2}
-    state = replaced(ENV.init_state(FROM_LEFT, ENV.default_params), {**ball, "brick_map": brick_map})
-    state = jax.tree.map(jnp.asarray, state)
-    state, reward = ENV.play(state, jnp.int32(0), ())
-    assert reward == 1
-    assert not state.brick_map.any()
-    _, reward = ENV.play(state, jnp.int32(0), ())
-    assert reward == 0

@@ -7,32 +7,21 @@ from typing import Any
 import golden
 import jax
 import jax.numpy as jnp
-import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
-from envcore_minatar.freeway import Freeway, FreewayParams, FreewayState
+from envcore_minatar.freeway import Freeway, FreewayState
 from envcore_minatar.game import UP
 from envcore_minatar.packing import unpack_lanes
 from envcore_testing.compilation import quick_jit
 from lockstep import Calls
-from minatar.environments import freeway as theirs
 from minatar_rules import DOWN, NOTHING, check_step, rules
 from minatar_states import replaced
 
 NUMBERS = ("pos", "move_timer", "terminate_timer", "terminal", "cars")
 TASK = lockstep.by_name(lambda: ENV.init_state(jnp.uint32(0), ENV.default_params), NUMBERS)
 CLIMBS = (0.02, 0.02, 0.8, 0.02, 0.12, 0.02)
-SHORT = 400
 KEY = jax.random.key(0)
-
-
-class Short(Freeway):
-    """Freeway with a short time limit."""
-
-    @property
-    def default_params(self) -> FreewayParams:
-        return FreewayParams(max_steps_in_episode=SHORT)
 
 
 ENV = Freeway(use_minimal_action_set=False)
@@ -135,16 +124,6 @@ def test_lockstep_with_the_original(policy: Any, ramping: bool, wins: int) -> No
     lockstep.check_games(TASK, env, steps)
 
 
-@pytest.mark.slow
-def test_episodes_are_distributed_as_the_originals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorter episodes than usual, because the original takes a minute for 2,000 of them."""
-    monkeypatch.setattr(theirs, "time_limit", SHORT - 1)
-    original = episodes.originals_episodes("freeway", CLIMBS, 1500)
-    ours = episodes.our_episodes(Short(use_minimal_action_set=False), CLIMBS, 3000, SHORT)
-    assert len(set(original.returns)) > 8
-    episodes.check_same_distribution(ours, original)
-
-
 def test_cars_are_drawn_uniformly_and_independently() -> None:
     words = np.random.default_rng(0).integers(0, 2**32, (200_000, 2), dtype=np.uint32)
     numbers = np.asarray(quick_jit(jax.vmap(lambda w: unpack_lanes(Freeway().draw_game(w))))(words))
@@ -154,29 +133,6 @@ def test_cars_are_drawn_uniformly_and_independently() -> None:
             counts = np.histogram2d(numbers[:, first], numbers[:, second], bins=[np.arange(17)] * 2)[0]
             assert counts.sum() == counts[np.ix_(kinds, kinds)].sum()
             assert np.abs(counts[np.ix_(kinds, kinds)] - 2000).max() < 5 * 2000**0.5
-
-
-def test_a_reset_draws_all_cars() -> None:
-    cars = np.asarray(quick_jit(jax.vmap(lambda key: Freeway().reset(key)[1].cars))(jax.random.split(KEY, 1000)))
-    assert (cars[..., 0] == 0).all()
-    assert (cars[..., 2] == abs(cars[..., 3])).all()
-    for speeds in cars[..., 3].T:
-        assert set(speeds) == {-5, -4, -3, -2, -1, 1, 2, 3, 4, 5}
-        assert abs(speeds.mean()) < 5 * (11 / 1000) ** 0.5
-
-
-def test_a_win_draws_new_cars_in_their_places() -> None:
-    env = Freeway(use_minimal_action_set=False)
-    _, state = env.reset(KEY)
-    state = state.replace(pos=1, move_timer=0)
-    params = env.default_params.replace(sticky_action_prob=0.0)
-    _, after, reward, *_ = quick_jit(jax.vmap(lambda key: env.step_env(key, state, UP, params)))(
-        jax.random.split(KEY, 1000)
-    )
-    assert (np.asarray(reward) == 1).all()
-    assert (np.asarray(after.pos) == 9).all()
-    assert (np.asarray(after.xs) == np.asarray(state.xs)).all()
-    assert len(np.unique(after.speeds)) > 990
 
 
 @pytest.mark.parametrize("limit", [None, 3, 3000])
@@ -199,18 +155,3 @@ def test_time_ends_the_game(limit: int | None) -> None:
     np.testing.assert_array_equal(states.terminate_timer, np.maximum(2500 - np.arange(1, last + 4), -1))
     for leaf in (states.pos, states.move_timer, states.cars):
         assert (np.asarray(leaf[last - 1 :]) == np.asarray(leaf[last - 1])).all()
-
-
-@pytest.mark.parametrize(("limit", "ends"), [(2**31 - 1, [False] * 3), (2**31 - 2, [True] * 3), (10, [True] * 3)])
-def test_time_stands_still_at_the_last_number(limit: int, ends: list[bool]) -> None:
-    env = Freeway()
-    params = env.default_params.replace(max_steps_in_episode=limit)
-    _, state = env.reset(KEY, params)
-    state = state.replace(time=np.int32(2**31 - 2))
-    found = []
-    for _ in range(3):
-        _, state, _, terminated, info = env.step_env(KEY, state, 0, params)
-        assert (int(state.time), int(state.terminate_timer)) == (2**31 - 1, -1)
-        assert not bool(info["truncated"])
-        found.append(bool(terminated))
-    assert found == ends

@@ -8,7 +8,6 @@ from typing import Any
 import golden
 import jax
 import jax.numpy as jnp
-import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
@@ -28,7 +27,6 @@ NUMBERS = (
     "terminal", "f_bullet_map", "e_bullet_map", "alien_map",
 )  # fmt: skip
 TASK = lockstep.by_name(first, NUMBERS, computed=["ramp_index"])
-RANDOM = (1 / 6,) * 6
 
 
 def game(difficulty_ramping: bool = True) -> SpaceInvaders:
@@ -210,10 +208,3 @@ def shots_from_two_columns() -> Iterator[dict[str, Any]]:
         aliens = np.zeros((10, 10))
         aliens[[1, 3], first] = aliens[[0, 4, 2], second] = 1
         yield {**rest, "pos": pos, "alien_map": aliens, "alien_move_timer": 5, "alien_shot_timer": 0}
-
-
-@pytest.mark.slow
-def test_episodes_are_distributed_as_the_originals() -> None:
-    theirs = episodes.originals_episodes("space_invaders", RANDOM, 2000)
-    ours = episodes.our_episodes(game(), RANDOM, 2000, 800)
-    episodes.check_same_distribution(ours, theirs)

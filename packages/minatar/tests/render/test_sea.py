@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import painting
-from envcore_minatar.seaquest import Bullet, Diver, Enemies, Seaquest, join_bullets, join_divers
+from envcore_minatar.seaquest import Diver, Enemies, Seaquest, join_divers
 from minatar_pictures import CELL, state_of
 from picture_checks import near
 from seaquest_original import from_values
 
 ENV = Seaquest()
-NO_DIVER, NO_BULLET = Diver(*[jnp.int32(0)] * 5), Bullet(*[jnp.int32(0)] * 4)
+NO_DIVER = Diver(*[jnp.int32(0)] * 5)
 
 
 def picture(state: Any = None, **fields: Any) -> np.ndarray:
@@ -50,22 +50,6 @@ def test_enemies_and_their_bullets_are_in_their_cells(right: int, is_sub: int) -
     assert cells(picture(state), painting.RED) == [[3, 3], [3, 7]]
 
 
-def test_everything_shows_where_it_goes() -> None:
-    start = state_of(ENV, sub_y=8, sub_x=5)
-    for name, ways in {
-        "enemies": [enemy(right) for right in (0, 1)],
-        "f_bullets": [
-            join_bullets([Bullet(*map(jnp.int32, (1, right, 4, 4))), NO_BULLET, NO_BULLET]) for right in (0, 1)
-        ],
-        "divers": [join_divers([Diver(*map(jnp.int32, (1, right, 4, 3, 0))), *[NO_DIVER] * 3]) for right in (0, 1)],
-    }.items():
-        left, right = (picture(start.replace(**{name: way}))[: 8 * CELL] for way in ways)
-        column = 3 if name == "enemies" else 4
-        there = np.s_[:, column * CELL : (column + 1) * CELL]
-        assert (left != right).any(), name
-        assert (np.abs(left[there].astype(int) - right[there][:, ::-1]) <= 2).all(), name
-
-
 def test_divers_in_the_water_are_green() -> None:
     diver = Diver(*map(jnp.int32, (1, 1, 4, 3, 0)))
     state = state_of(ENV, sub_y=8).replace(divers=jax.tree.map(np.asarray, join_divers([diver, *[NO_DIVER] * 3])))
@@ -80,8 +64,3 @@ def test_gauges_on_the_sand() -> None:
     full, half = (near(picture(oxygen=oxygen)[9 * CELL :], painting.BLUE).sum() for oxygen in (200, 100))
     assert half == pytest.approx(full / 2, rel=0.1)
     assert near(picture(oxygen=20)[9 * CELL :], painting.RED).any()
-
-
-def test_the_tube_fills_until_the_player_can_shoot() -> None:
-    sizes = [near(picture(shot_timer=timer), painting.YELLOW).sum() for timer in (5, 3, 1, 0)]
-    assert sizes == sorted(set(sizes))

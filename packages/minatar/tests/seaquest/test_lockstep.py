@@ -9,7 +9,6 @@ from typing import Any
 import golden
 import jax
 import jax.numpy as jnp
-import minatar_episodes as episodes
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
@@ -145,11 +144,3 @@ def test_lockstep_with_the_original(ramping: bool) -> None:
     check(steps, ramping)
     if ramping:  # enemies take the slots of others whose bullets are still on the board
         lockstep.check_games(TASK, ENV, in_our_form(games[1]))
-
-
-@pytest.mark.slow
-def test_episodes_are_distributed_as_the_originals() -> None:
-    policy = (0.1, 0.15, 0.1, 0.15, 0.25, 0.25)
-    theirs = episodes.originals_episodes("seaquest", policy, 2000)
-    ours = episodes.our_episodes(ENV, policy, 2000, 1000)
-    episodes.check_same_distribution(ours, theirs)
