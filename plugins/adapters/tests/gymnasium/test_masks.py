@@ -140,15 +140,6 @@ def test_a_batch(mode, arrays):
             obs, infos = envs.reset(options={"reset_mask": ended})
 
 
-def test_a_reset_of_some():
-    envs = GymnasiumVectorEnv(Circle(), 4, autoreset_mode="Disabled")
-    envs.reset(seed=0)
-    chosen = np.array([True, False, False, True])
-    obs, infos = envs.reset(options={"reset_mask": chosen})
-    assert infos["_action_mask"].tolist() == chosen.tolist()
-    np.testing.assert_array_equal(infos["action_mask"], (np.arange(5) == obs) & chosen[:, None])
-
-
 def test_a_functional_environment():
     env = GymnasiumFuncEnv(Circle())
     state = env.initial(jax.random.key(3))

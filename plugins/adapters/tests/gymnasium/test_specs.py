@@ -6,10 +6,8 @@
 import gymnasium
 import numpy as np
 import pytest
-from envcore.environment import NO_TIME_LIMIT, EnvParams
 from envcore.errors import InvalidArgumentError
-from envcore_adapters.gymnasium import GymnasiumEnv, specs
-from gymnasium.envs.registration import EnvSpec
+from envcore_adapters.gymnasium import GymnasiumEnv
 from gymnasium.wrappers import TimeAwareObservation
 
 
@@ -19,17 +17,6 @@ from gymnasium.wrappers import TimeAwareObservation
 def test_limit_and_threshold_are_gymnasiums(env_id):
     ours, theirs = gymnasium.make(f"envcore/{env_id}").spec, gymnasium.spec(env_id)
     assert (ours.max_episode_steps, ours.reward_threshold) == (theirs.max_episode_steps, theirs.reward_threshold)
-
-
-@pytest.mark.parametrize(("limit", "expected"), [(7, 7), (NO_TIME_LIMIT, None), (np.array([3, 4]), None)])
-def test_time_limits(limit, expected):
-    assert specs.time_limit(EnvParams(max_steps_in_episode=limit)) == expected
-
-
-def test_a_limit_that_was_given_stays():
-    spec = EnvSpec("envcore/Some-v0", max_episode_steps=3)
-    assert specs.with_time_limit(spec, EnvParams(max_steps_in_episode=7)) is spec
-    assert specs.with_time_limit(None, EnvParams(max_steps_in_episode=7)) is None
 
 
 def test_the_limit_is_that_of_the_params():
@@ -47,15 +34,6 @@ def test_gymnasiums_wrapper_reads_it():
     assert env.observation_space.shape == (5,)
     env.reset(seed=0)
     assert env.step(0)[0][-1] == pytest.approx(1 / 500)
-
-
-def test_made_again_from_their_specs():
-    params = {"max_steps_in_episode": 3}
-    env = gymnasium.make(gymnasium.make("envcore/CartPole-v1", params=params).spec)
-    env.reset(seed=0)
-    assert [env.step(0)[3] for _ in range(3)] == [False, False, True]
-    envs = gymnasium.make_vec(gymnasium.make_vec("envcore/CartPole-v1", num_envs=2, params=params).spec)
-    assert (envs.num_envs, envs.unwrapped.params.max_steps_in_episode) == (2, 3)
 
 
 @pytest.mark.parametrize("given", [30, 501])

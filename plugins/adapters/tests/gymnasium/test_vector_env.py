@@ -75,13 +75,10 @@ def test_wrapped_environments():
     ("make", "message"),
     [
         (lambda env: GymnasiumVectorEnv(env), "num_envs must be a positive integer, got None"),
-        (lambda env: GymnasiumVectorEnv(env, 0), "num_envs must be a positive integer, got 0"),
         (lambda env: GymnasiumVectorEnv(Batched(env, 3), 4), "batch of 3 environments, not 4"),
         (lambda env: GymnasiumVectorEnv(Batched(Batched(env, 3), 4)), "it must have one axis"),
         (lambda env: GymnasiumVectorEnv(LogWrapper(Sharded(env, 2))), "use Batched here"),
         (lambda env: GymnasiumVectorEnv(env, 2, autoreset_mode="Never"), "'NextStep', 'SameStep', 'Disabled'"),
-        (lambda env: GymnasiumVectorEnv(env, 2, arrays="cupy"), "'numpy', 'jax' or 'torch', got 'cupy'"),
-        (lambda env: GymnasiumVectorEnv(env, 2, render_mode="x"), "None or 'rgb_array', got 'x'"),
         (lambda env: GymnasiumVectorEnv(env, 2).reset(options="x"), "options must be a dict or None, got 'x'"),
         (lambda env: GymnasiumVectorEnv(env, 2).reset(seed=[1, 2, 3]), r"must have shape \(2,\), .* got \(3,\)"),
         (lambda env: GymnasiumVectorEnv(env, 2).reset(seed=-1), "seed must be a non-negative integer or"),
@@ -92,7 +89,7 @@ def test_invalid_arguments(make, message):
         make(envcore.make("CartPole-v1")[0])
 
 
-@pytest.mark.parametrize("mask", [[[True], False], [True, False, True], np.zeros(2, bool), np.ones(2, int)])
+@pytest.mark.parametrize("mask", [[True, False, True], np.zeros(2, bool)])
 def test_invalid_masks(mask):
     envs = GymnasiumVectorEnv("CartPole-v1", 2)
     envs.reset(seed=0)
@@ -107,34 +104,6 @@ def test_invalid_actions_change_nothing():
         with pytest.raises(InvalidActionError, match=rf"must be in MultiDiscrete\(\[2, 2\]\){message}"):
             envs.step(actions)
     np.testing.assert_array_equal(envs.env.observe(envs.state, envs.params), obs)
-
-
-@pytest.mark.parametrize("arrays", ["numpy", "jax"])
-@pytest.mark.parametrize(
-    ("actions", "message"), [(np.array([[0.0], [np.nan]]), "got nan"), ([["x"], ["y"]], "expected a real number")]
-)
-def test_invalid_numbers_change_nothing(actions, message, arrays):
-    envs = GymnasiumVectorEnv("Pendulum-v1", 2, arrays=arrays)
-    obs, _ = envs.reset(seed=0)
-    with pytest.raises(InvalidActionError, match=rf"must be in Box\(-2, 2, \(2, 1\), float32\): {message}"):
-        envs.step(actions)
-    np.testing.assert_array_equal(envs.env.observe(envs.state, envs.params), obs)
-
-
-def test_jax_arrays_are_checked_where_results_go_to_the_host():
-    envs = GymnasiumVectorEnv("Pendulum-v1", 2)
-    envs.reset(seed=0)
-    with pytest.raises(InvalidActionError, match="got nan, which is not finite as float32"):
-        envs.step(jnp.array([[0.0], [jnp.nan]]))
-
-
-@pytest.mark.parametrize("kind", [np.asarray, np.ndarray.tolist, jnp.asarray, np.float32, np.int64])
-def test_numbers_outside_bounds_are_clipped_as_in_the_original(kind):
-    envs, other = (GymnasiumVectorEnv("Pendulum-v1", 2) for _ in range(2))
-    for each in (envs, other):
-        each.reset(seed=0)
-    actions = kind(np.array([[9.0], [-9.0]]))
-    np.testing.assert_array_equal(envs.step(actions)[0], other.step(np.array([[2.0], [-2.0]], np.float32))[0])
 
 
 def test_a_closed_batch():
@@ -161,12 +130,8 @@ def test_before_a_reset():
 WRAPPERS = [
     wrappers.RecordEpisodeStatistics,
     wrappers.NormalizeObservation,
-    wrappers.NormalizeReward,
-    wrappers.ClipAction,
     wrappers.FlattenObservation,
-    wrappers.DictInfoToList,
     lambda envs: wrappers.TransformReward(envs, lambda reward: 2 * reward),
-    lambda envs: wrappers.RescaleObservation(envs, -1, 1),
 ]
 
 
@@ -178,20 +143,6 @@ def test_gymnasiums_wrappers(wrapper):
         obs, reward, *_ = envs.step(envs.action_space.sample())
     assert obs.shape == (3, 3)
     assert reward.shape == (3,)
-
-
-def test_gymnasiums_statistics_of_episodes():
-    envs = wrappers.RecordEpisodeStatistics(GymnasiumVectorEnv("CartPole-v1", 3))
-    envs.reset(seed=0)
-    lengths = []
-    for _ in range(60):
-        *_, infos = envs.step(np.zeros(3, int))
-        if "episode" in infos:
-            ended = infos["_episode"]
-            np.testing.assert_array_equal(infos["episode"]["r"][ended], infos["episode"]["l"][ended])
-            lengths += infos["episode"]["l"][ended].tolist()
-    assert len(lengths) > 10
-    assert all(7 < length < 12 for length in lengths)  # pushing one way ends an episode after 8 to 11 steps
 
 
 def test_pictures():
@@ -221,18 +172,3 @@ def test_copies_go_on_alike(duplicate, arrays):
     other = duplicate(envs)
     for _ in range(15):
         jax.tree.map(np.testing.assert_array_equal, envs.step([0, 1, 0])[:4], other.step([0, 1, 0])[:4])
-
-
-@pytest.mark.slow
-def test_what_the_caller_does_with_arrays_changes_nothing():
-    envs, other = (GymnasiumVectorEnv("Pendulum-v1", 100_000, arrays="jax") for _ in range(2))
-    envs.reset(seed=0)
-    other.reset(seed=0)
-    actions = np.ones((100_000, 1), np.float32)
-    step = envs.step(actions)
-    actions[:] = -1
-    np.testing.assert_array_equal(step[0], other.step(np.ones_like(actions))[0])
-    mask = np.ones(100_000, bool)
-    obs, _ = envs.reset(options={"reset_mask": mask})
-    mask[:] = False
-    assert not np.array_equal(obs, step[0])

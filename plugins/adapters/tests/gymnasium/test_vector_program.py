@@ -11,7 +11,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.wrappers import Batched
 from envcore_adapters.gymnasium import GymnasiumVectorEnv
 from flax import struct
 from gymnasium.error import ResetNeeded
@@ -98,11 +97,6 @@ def test_same_step(arrays):
     assert np.asarray(first["_count"]).tolist() == [False, True]
 
 
-def test_no_entries_of_finished_episodes_where_none_has_finished():
-    steps = played(AutoresetMode.SAME_STEP, [(1, 1)])
-    assert set(steps[1][4]) == {"count", "_count"}
-
-
 def test_disabled():
     envs = GymnasiumVectorEnv(Counter(), 2, autoreset_mode="Disabled")
     envs.reset(seed=0)
@@ -143,16 +137,3 @@ def test_arrays_of_jax_are_the_same(env_id):
     results = [(each.reset(seed=0)[0], each.step(actions)[:4]) for each in (envs, alone)]
     for ours, theirs in zip(*map(jax.tree.leaves, results), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
-
-
-def test_it_steps_the_batch_of_envcore():
-    env, params = envcore.make("CartPole-v1")
-    envs = GymnasiumVectorEnv(Batched(env, 5), params=params)
-    assert envs.num_envs == 5
-    envs.reset(seed=0)
-    before, data = envs.state, envs._stepper._steps.key.copy()
-    obs, reward, *_ = envs.step(np.ones(5, np.int32))
-    key = jax.random.wrap_key_data(data + np.uint32([0, 1]), impl="threefry2x32")
-    expected = Batched(env, 5).step_env(key, before, np.ones(5, np.int32), params)
-    np.testing.assert_allclose(obs, expected[0], rtol=1e-5, atol=1e-6)
-    np.testing.assert_array_equal(reward, expected[2])

@@ -7,7 +7,7 @@
 import envcore
 import numpy as np
 import pytest
-from envcore.wrappers import Batched, FrameStack, LogWrapper, NormalizeObservation, StickyAction
+from envcore.wrappers import Batched, LogWrapper
 from envcore_adapters.gymnasium import GymnasiumEnv, GymnasiumVectorEnv
 
 
@@ -60,12 +60,3 @@ def test_a_seed_for_some():
     obs, _ = envs.reset(seed=[None, 8, 9], options={"reset_mask": np.array([False, False, True])})
     np.testing.assert_allclose(obs[2], GymnasiumEnv("CartPole-v1").reset(seed=9)[0], rtol=1e-6)
     np.testing.assert_array_equal(obs[:2], unmasked[:2])
-
-
-def test_a_seed_for_each_under_wrappers_with_shared_statistics():
-    env = FrameStack(NormalizeObservation(StickyAction(Batched(envcore.make("CartPole-v1")[0], 3))), 2)
-    envs = GymnasiumVectorEnv(env)
-    obs, _ = envs.reset(seed=[1, 2, 1])
-    np.testing.assert_array_equal(obs[0], obs[2])
-    assert not np.array_equal(obs[0], obs[1])
-    assert envs.state.observation_statistics.count < 5

@@ -9,14 +9,12 @@ import sys
 import warnings
 
 import gymnasium
-import numpy as np
 import pytest
 from envcore_adapters.gymnasium import GymnasiumEnv
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO, SAC
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.env_util import make_vec_env
-from stable_baselines3.common.evaluation import evaluate_policy
 
 pytestmark = pytest.mark.client
 
@@ -98,14 +96,3 @@ def test_its_processes_may_be_forked_before_jax_starts(tmp_path):
     assert done.stdout.split() == ["fork", "forkserver"]
     assert "EnvcoreError: this process was forked after JAX had started" in done.stderr
     assert "'spawn'" in done.stderr
-
-
-@pytest.mark.slow
-def test_ppo_solves_cartpole():
-    envs = make_vec_env("envcore_adapters.gymnasium:envcore/CartPole-v1", n_envs=8, seed=0)
-    settings = {"n_steps": 32, "batch_size": 256, "gae_lambda": 0.8, "gamma": 0.98, "n_epochs": 20}
-    settings |= {"learning_rate": lambda left: 1e-3 * left, "clip_range": lambda left: 0.2 * left}
-    model = PPO("MlpPolicy", envs, seed=0, device="cpu", **settings)
-    model.learn(100_000)
-    returns, _ = evaluate_policy(model, envs, n_eval_episodes=40, return_episode_rewards=True)
-    assert np.mean(returns) >= 475
