@@ -15,14 +15,10 @@ from envcore_cli.assignments import parse_value
         ("-2.5e3", -2500.0),
         ("True", True),
         ("false", False),
-        ("None", None),
         ("(1, 2)", (1, 2)),
         ("'5'", "5"),
-        ("-inf", float("-inf")),
-        ("a/folder", "a/folder"),
         ("1/3", "1/3"),
         ("", ""),
-        ("(" * 10_000, "(" * 10_000),
     ],
 )
 def test_values(text: str, value: Any) -> None:

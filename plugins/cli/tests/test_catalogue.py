@@ -8,8 +8,6 @@ import pytest
 from envcore import registry
 from envcore.plugins import PluginRecord
 from envcore.specs import AlgorithmSpec, CommandSpec, EnvSpec, PolicySpec
-from envcore.suggestions import how_to_install
-from terminal import Terminal
 
 if TYPE_CHECKING:
     from command_line import Run
@@ -42,49 +40,11 @@ def test_list_shows_a_family_in_one_row(run: Run) -> None:
     assert f"no distribution or family of environments is called 'count'; {there}" in err
 
 
-def test_members_of_a_family_with_the_options_in_which_they_differ(run: Run) -> None:
-    for number, goal in enumerate((8, 9)):
-        kwargs = {"goal": goal, "label": "x", **({"late": True} if number else {})}
-        registry.register(f"counters/{number}", "toy:Counter", kwargs=kwargs, summary="Count.", family="counters")
-    _, *rows = [line.split(maxsplit=2) for line in run("list", "counters")[1].splitlines()]
-    assert [row[2] for row in rows] == ["goal=8", "goal=9, late=True"]
-
-
 @pytest.mark.parametrize("plugins", [(PluginRecord("envcore-a", "1", "a", "a", "loaded", (EnvSpec("A-v0", "a:A"),)),)])
 @pytest.mark.parametrize("name", ["a", "envcore-a"])
 def test_list_of_a_distribution(run: Run, name: str) -> None:
     assert [line.split()[0] for line in run("list", name)[1].splitlines()] == ["id", "A-v0"]
     assert len(run("list")[1].splitlines()) == 5
-
-
-def test_an_unknown_family(run: Run) -> None:
-    assert run("list", "counters")[2] == (
-        "error: no distribution or family of environments is called 'counters'; there are: local.\n"
-    )
-
-
-def test_list_in_a_terminal_of_80_columns_does_not_wrap() -> None:
-    code = """
-import sys
-from envcore import registration
-from envcore.registration import registry
-from envcore_cli import main
-registration.discover = lambda *args: ()
-for i in range(3):
-    registry.register(f"family/{i}", "toy:Counter", summary="long " * 30, family="family")
-registry.register("Counter-v0", "toy:Counter", summary="Count to three. " * 9)
-sys.argv = ["envcore", "list"]
-main()
-"""
-    with Terminal(code, rows=10, columns=80) as terminal:
-        assert terminal.wait_for_end() == 0
-        lines = [line.rstrip() for line in terminal.text.splitlines()]
-        assert [line.partition(" ")[0] for line in lines if line] == ["id", "Counter-v0", "family/0..2"]
-        assert all(line.endswith("\N{HORIZONTAL ELLIPSIS}") for line in lines[1:3])
-
-
-def test_plugins_without_any(run: Run) -> None:
-    assert how_to_install("envcore[all]") in run("plugins")[1]
 
 
 @pytest.mark.parametrize(

@@ -5,26 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import numpy as np
-import toy
 from envcore import registry
-from envcore_cli.describe import _shown
 
 if TYPE_CHECKING:
     from command_line import Run
-
-
-def test_a_registered_class_is_shown(run: Run) -> None:
-    registry.register("Walk-v0", type("Walk", (toy.Counter,), {"__module__": "toy"}), summary="Walk.", source="made up")
-    assert "Walk-v0     local         Walk." in run("list")[1]
-    code, out, _ = run("info", "Walk-v0")
-    assert code == 0
-    assert [line.split() for line in out.splitlines()[:4]] == [
-        ["id", "Walk-v0"],
-        ["distribution", "local"],
-        ["class", "toy:Walk"],
-        ["source", "made", "up"],
-    ]
 
 
 def test_info(run: Run) -> None:
@@ -52,16 +36,3 @@ def test_info_shows_what_set_and_option_change(run: Run) -> None:
     for part in ("goal=5", "max_steps_in_episode=7", "(6,)"):
         assert part in out
     assert re.search(r"bonus=0\.3\s", out)  # not float32's 0.30000001192092896
-
-
-def test_info_sets_the_params_of_a_wrapper_and_those_inside(run: Run) -> None:
-    registry.register("Gain-v0", "toy:make_gain")
-    _, out, _ = run("info", "Gain-v0", "--set", "gain=2", "--set", "bonus=7")
-    assert "gain=2.0, " in out
-    assert "bonus=7.0" in out
-
-
-def test_a_large_array_is_shown_by_its_shape() -> None:
-    assert _shown(np.zeros((4, 4), np.int32)) == repr([[0] * 4] * 4)
-    assert _shown(np.zeros((4, 5), np.int32)) == "int32 (4, 5)"
-    assert _shown(np.float32(9.8) * np.ones(1, np.float32)) == "[9.8]"
