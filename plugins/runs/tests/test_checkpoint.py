@@ -48,27 +48,12 @@ def test_what_is_read_is_what_was_written(path: Path) -> None:
     assert words(found) == words(TREE)
 
 
-@pytest.mark.parametrize("part", [0.0, 0.01, 0.3, 0.6, 0.9, 0.999])
+@pytest.mark.parametrize("part", [0.0, 0.5, 0.999])
 def test_a_file_that_was_cut_off(path: Path, part: float) -> None:
     content = path.read_bytes()
     path.write_bytes(content[: int(part * len(content))])
     with pytest.raises(FileError, match="is damaged"):
         checkpoint.load(path, dict)
-
-
-def test_a_flipped_bit_anywhere(path: Path) -> None:
-    content = path.read_bytes()
-    for place in range(0, len(content), 41):
-        damaged = bytearray(content)
-        damaged[place] ^= 1 << place % 8
-        path.write_bytes(damaged)
-        try:
-            tensors, about = checkpoint.load(path, dict)
-            found = checkpoint.restore(path, tensors, STRUCT, KEY)
-        except FileError:
-            continue
-        assert words(found) == words(TREE)  # the bit was in something that nothing reads
-        assert about == {"number": 7, "curve": [0.1, None]}
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
@@ -88,11 +73,3 @@ def test_a_file_of_another_pytree(path: Path, struct: Any) -> None:
     tensors, _ = checkpoint.load(path, dict)
     with pytest.raises(FileError, match=r"a.safetensors does not fit at \['(count|flags|more)'\]"):
         checkpoint.restore(path, tensors, struct, KEY)
-
-
-def test_paths_may_be_texts(tmp_path: Path) -> None:
-    path = str(tmp_path / "tree.safetensors")
-    checkpoint.save(path, {"weights": jnp.ones(3)}, {"steps": 3})
-    tensors, about = checkpoint.load(path, dict[str, int])
-    tree = checkpoint.restore(path, tensors, {"weights": jnp.zeros(3)})
-    assert (tree["weights"].tolist(), about) == ([1, 1, 1], {"steps": 3})

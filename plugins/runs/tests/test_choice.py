@@ -24,13 +24,6 @@ def test_options_and_params() -> None:
         choose("Counters-v0")
 
 
-def test_an_option_with_which_the_environment_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toy.Counter, "default_params", property(lambda self: [0] * int(self.goal)))
-    choice = choose("Counter-v0", {"goal": float("inf")})
-    with pytest.raises(InvalidArgumentError, match=r"^Counter-v0 does not work with options={'goal': inf}: "):
-        choice.make()
-
-
 def test_params_of_an_environment_that_is_given() -> None:
     env = toy.Counter()
     params = env.default_params
@@ -46,22 +39,6 @@ def test_params_that_are_drawn_anew() -> None:
     env, params = choice.make()
     assert env == RandomizeParams(toy.Counter(goal=4), {"bonus": (0.5, 2), "max_steps_in_episode": (4, 20)})
     assert (float(params.bonus), int(params.max_steps_in_episode)) == (7.0, 20)  # algorithms take the limit from there
-
-
-@pytest.mark.parametrize(
-    ("drawn", "message"),
-    [
-        ({"boni": (0, 1)}, "Counter has no param 'boni'; its params: .*bonus"),
-        ({"bonus": 1}, "the range of 'bonus' must be two finite numbers, the lower one first, got 1"),
-        (
-            {"max_steps_in_episode": (0, 3)},
-            "must be at least 1, or .* got 0",
-        ),
-    ],
-)
-def test_params_that_cannot_be_drawn(drawn: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidParamsError, match=message):
-        dataclasses.replace(choose("Counter-v0"), randomize=drawn).make()
 
 
 def test_an_environment_of_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

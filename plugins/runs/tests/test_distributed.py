@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 
-import numpy as np
 import pytest
 from envcore.errors import InvalidArgumentError
 from envcore_runs import distributed
@@ -33,32 +31,6 @@ def test_two_processes_report_what_one_reports() -> None:
     assert numbers(one_out) == numbers(four) == numbers(alone)
     assert "steps/s on 4 x cpu of 2 processes" in one_out
     assert "steps/s on 4 x cpu," in four
-
-
-SLURM = {"SLURM_JOB_ID": "{id}", "SLURM_STEP_NODELIST": "127.0.0.1", "SLURM_NTASKS": "2"}
-OPEN_MPI = {"OMPI_MCA_orte_hnp_uri": "{uri}.0;tcp://127.0.0.1:1", "OMPI_COMM_WORLD_SIZE": "2"}
-RANKS = {"SLURM": ("SLURM_PROCID", "SLURM_LOCALID"), "Open MPI": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK")}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("cluster", "variables"), [("SLURM", SLURM), ("Open MPI", OPEN_MPI)])
-def test_processes_of_a_cluster_find_each_other(cluster: str, variables: dict[str, str]) -> None:
-    job = os.getpid() % 4096  # JAX takes the port from the job's number
-    shared = {name: value.format(id=job, uri=job * 4096) for name, value in variables.items()}
-    each = [{**shared, **dict.fromkeys(RANKS[cluster], str(rank))} for rank in range(2)]
-    with commands(*(Command(*ROLLOUT, variables=variables) for variables in each)) as found:
-        (first, out, err), (second, _, _) = (command.end() for command in found)
-    assert (first, second) == (0, 0), err
-    assert "steps/s on 4 x cpu of 2 processes" in out
-
-
-@pytest.mark.slow
-def test_a_process_can_be_alone_in_a_cluster() -> None:
-    variables = {name: value.format(id=1) for name, value in SLURM.items()} | dict.fromkeys(RANKS["SLURM"], "0")
-    with commands(Command(*ROLLOUT, "--num-processes", "1", variables=variables)) as (alone,):
-        status, out, err = alone.end()
-    assert status == 0, err
-    assert "steps/s on 2 x cpu," in out
 
 
 @pytest.mark.slow
@@ -116,29 +88,9 @@ def test_errors_are_one_line(args: tuple[str, ...], message: str) -> None:
     assert re.fullmatch(rf"error: JAX cannot connect the processes: \w+: {message}.*\n", err)
 
 
-@pytest.mark.parametrize(
-    ("coordinator", "address"),
-    [
-        ("127.0.0.1:12", "127.0.0.1:12"),
-        ("localhost:12", "localhost:12"),
-        ("[::1]:12", "[::1]:12"),
-        ("host0:12", None),
-        (None, None),
-    ],
-)
-def test_a_coordinator_listens_at_an_address_alone(coordinator: str | None, address: str | None) -> None:
-    assert distributed._address(coordinator) == address
-
-
 def test_things_are_split_evenly() -> None:
     assert [distributed.sharding("n", count).mesh.size for count in (1, 2, 3, 4)] == [1, 2, 1, 2]
     assert distributed.sharding("n", 4, devices=1).mesh.size == 1
     assert [distributed.sharding_of_some(count).mesh.size for count in (1, 3)] == [1, 2]
     with pytest.raises(InvalidArgumentError, match="devices is 64, but JAX has 2 in this process"):
         distributed.sharding("n", 4, devices=64)
-
-
-def test_one_process_gathers_its_own_numbers() -> None:
-    rows = np.array([[1.5, 2**-60]])
-    np.testing.assert_array_equal(distributed.gathered(rows), rows)
-    assert (distributed.highest(3), distributed.any_says(False)) == (3.0, False)

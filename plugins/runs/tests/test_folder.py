@@ -86,10 +86,6 @@ class TestLocked:
         with locked(tmp_path):
             pass
 
-    def test_no_folder(self, tmp_path: Path) -> None:
-        with pytest.raises(FileError, match=r"cannot open .*absent: No such file or directory\.$"):
-            locked(tmp_path / "absent").__enter__()
-
     def test_a_file_system_without_locks(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         import fcntl
 

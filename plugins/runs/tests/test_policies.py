@@ -102,12 +102,6 @@ def test_a_batch_has_no_memory() -> None:
         batch_policy(find_player("counts", "Counter-v0", ENV, PARAMS), Batched(ENV, 3), PARAMS)
 
 
-def test_players_of_equal_policies_are_equal() -> None:
-    first, second = (find_player("random", "Counter-v0", Counter(), PARAMS) for _ in range(2))
-    assert first == second
-    assert hash(first) == hash(second)
-
-
 @dataclasses.dataclass(frozen=True)
 class Waiting(Counter):
     """The counter, whose action 1 is legal at counts above 0 only."""
@@ -127,11 +121,6 @@ def test_legal_actions() -> None:
     for count, actions in ((0, {0}), (1, {0, 1})):
         obs = batch.observe(state.replace(count=jnp.full(200, count)), batch.default_params)
         assert set(policy(None, obs, KEY).tolist()) == actions
-
-
-def test_legal_actions_without_masks() -> None:
-    with pytest.raises(InvalidArgumentError, match="policy legal: Counter has no action masks: all actions are always"):
-        find_player("legal", "Counter-v0", ENV, PARAMS)
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,8 @@ def test_a_file_becomes_what_describes_it(tmp_path: Path, name: str, text: str) 
     ("text", "message"),
     [
         ("{", "Expecting property name"),
-        ("[" * 200_000, "maximum recursion depth"),
-        ("[]", "Expected `object`, got `array`"),
         ('{"name": "x"}', "Object missing required field `sizes`"),
-        ('{"name": 3, "sizes": []}', r"Expected `str`, got `int` - at `\$.name`"),
         ('{"name": "x", "sizes": [1, -1]}', r"Expected `int` >= 0 - at `\$.sizes\[1\]`"),
-        ('{"name": "x", "sizes": []}', "it has no sizes"),
     ],
 )
 def test_damaged_files(text: str, message: str, tmp_path: Path) -> None:

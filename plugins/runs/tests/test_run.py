@@ -19,7 +19,6 @@ from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import EnvcoreError, FileError, InvalidArgumentError, InvalidParamsError, UnknownEnvironmentError
 from envcore_runs import loop as loop_module
 from envcore_runs import run as run_module
-from envcore_runs.folder import locked
 from envcore_runs.run import RolloutResult, planned, rollout
 from rollouts import RECORD, files, saved, stops_after
 
@@ -46,10 +45,6 @@ assert envcore_runs.rollout is envcore_runs.run.rollout
     ("arguments", "kind", "message"),
     [
         ({"num_envs": 0}, InvalidArgumentError, "num_envs must be a positive integer, got 0"),
-        ({"num_envs": None}, InvalidArgumentError, "num_envs must be a positive integer, got None"),
-        ({"steps": True}, InvalidArgumentError, "steps must be a positive integer, got True"),
-        ({"episodes": 0}, InvalidArgumentError, "episodes must be a positive integer, got 0"),
-        ({"devices": 0}, InvalidArgumentError, "devices must be a positive integer, got 0"),
         ({"devices": 9}, InvalidArgumentError, "devices is 9, but JAX has 2 in this process."),
         ({"seed": -1}, InvalidArgumentError, "seed must be an integer from 0 to 2**63 - 1, got -1."),
         ({"out": "run"}, InvalidArgumentError, "out needs steps or episodes: how long the rollout is."),
@@ -60,14 +55,8 @@ assert envcore_runs.rollout is envcore_runs.run.rollout
             "record takes state, obs, action, reward, next_obs, done, discount, terminated, truncated, waited, s",
         ),
         ({"policy": "no_module:f"}, InvalidArgumentError, "policy no_module:f cannot be imported: ModuleNotFoundError"),
-        ({"options": {"goals": 1}}, InvalidArgumentError, "Counter-v0 has no option 'goals'; its options: goal."),
         ({"params": {"bonuses": 1}}, InvalidParamsError, "Counter-v0 has no param 'bonuses'; its params: "),
-        ({"params": {"bonus": "much"}}, InvalidParamsError, "Counter's params.bonus must be float32, got"),
-        ({"params": {"bonus": [1, 2]}}, InvalidParamsError, "Counter's params.bonus must"),
-        ({"params": {"bonus": [1, [2]]}}, InvalidParamsError, "Counter's params must be"),
-        ({"params": jnp.zeros(3)}, InvalidParamsError, "Counter's params must be"),
         ({"env": "Counters-v0"}, UnknownEnvironmentError, "there is no environment 'Counters-v0'"),
-        ({"env": toy.Counter(), "options": {"goal": 3}}, InvalidArgumentError, "options are those of an id"),
         (
             {"env": 3},
             InvalidArgumentError,
@@ -231,9 +220,7 @@ def test_a_rollout_that_was_killed_ends_with_the_same_bytes(tmp_path: Path) -> N
     ("arguments", "message"),
     [
         ({"seed": 4}, "its seed is 3, not 4"),
-        ({"steps": 99}, "its steps is 100, not 99"),
         ({"params": {"bonus": 2}}, "its params.bonus is None, not 2"),
-        ({"record": ["obs"]}, r"its record is \[\], not \['obs'\]"),
     ],
 )
 def test_a_folder_of_another_rollout(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
@@ -245,21 +232,12 @@ def test_a_folder_of_another_rollout(tmp_path: Path, arguments: dict[str, Any], 
     assert files(folder) == before
 
 
-def test_a_folder_that_another_process_is_writing(tmp_path: Path) -> None:
-    with locked(tmp_path), pytest.raises(FileError, match=f"^another process is writing to {tmp_path}: "):
-        saved(tmp_path)
-    saved(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("run.json", b"{", "Expecting property name"),
-        ("run.json", b"[]", "Expected `object`, got `array`"),
         ("checkpoint.safetensors", b"x", "Error while deserializing"),
         ("trajectories/manifest.json", b"{}", "Object missing required field `shards`"),
-        ("trajectories/manifest.json", b'{"shards": [], "num_envs": 6}', "its shards do not hold the 100 steps"),
-        ("trajectories/step-000000000016-env-00000000.safetensors", b"x", "Error while deserializing"),
     ],
 )
 def test_damaged_files(tmp_path: Path, name: str, content: bytes, message: str) -> None:

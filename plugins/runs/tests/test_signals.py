@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
 
 import pytest
@@ -39,16 +38,3 @@ def test_an_ignored_signal_stays_ignored() -> None:
             assert found() == 0
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def test_another_thread_notes_nothing() -> None:
-    found: list[int] = []
-
-    def work() -> None:
-        with signals.noted() as signum:
-            found.append(signum())
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert found == [0]
