@@ -42,7 +42,7 @@ def by_kernel(fun, structs):
     result = jax.tree.leaves(result)
     leaves = [Leaf(f"in{i}", x, s.dtype) for i, (x, s) in enumerate(zip(inputs, structs, strict=True))]
     stacked = [Leaf(f"out{i}", x, s.dtype) for i, (x, s) in enumerate(zip(outputs, result, strict=True))]
-    text, _ = rollout_function([], [], leaves, [], stacked)
+    text = rollout_function([], [], leaves, [], stacked)
 
     @jax.jit
     def call(*args):

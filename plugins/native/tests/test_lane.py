@@ -3,9 +3,8 @@ import jax
 import numpy as np
 import pytest
 from envcore.errors import InvalidArgumentError
-from envcore.rollout import random_policy
 from envcore.wrappers import Batched, FlattenObservation, LogWrapper, StickyAction
-from envcore_native.lane import AXIS, Lane, lane_of, lane_policy
+from envcore_native.lane import AXIS, Lane, lane_of
 
 CATCH = envcore.make("Catch-bsuite")[0]
 PENDULUM, PARAMS = envcore.make("Pendulum-v1")
@@ -41,9 +40,3 @@ def test_each_lane_draws_as_in_the_batch():
     draws = jax.vmap(draw, axis_name=AXIS)(np.arange(5))
     for ours, theirs in zip(*map(jax.tree.leaves, (draws, batch.draw_start(key, PARAMS))), strict=True):
         np.testing.assert_array_equal(ours, theirs)
-
-
-def test_a_policy_for_another_batch_is_no_random_policy_of_this_one():
-    assert lane_policy(Batched(CATCH, 4), random_policy(Batched(CATCH, 5))) is None
-    assert lane_policy(Batched(CATCH, 4), lambda *args: 0) is None
-    assert lane_policy(Batched(CATCH, 4), random_policy(Batched(CATCH, 4))) is not None

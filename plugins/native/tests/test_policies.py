@@ -20,7 +20,7 @@ NUM_ENVS = 64
 
 class Actor(nn.Module):
     outputs: int
-    units: int = 64
+    units: int = 20
 
     @nn.compact
     def __call__(self, x):
@@ -73,7 +73,7 @@ def _network(batch, params):
 
 @pytest.mark.parametrize(
     "name",
-    ["CartPole-v1", *(pytest.param(each, marks=pytest.mark.slow) for each in ("Catch-bsuite", "Asterix-MinAtar"))],
+    ["CartPole-v1", *(pytest.param(each, marks=pytest.mark.slow) for each in ("Catch-bsuite", "MountainCar-v0"))],
 )
 def test_a_network_chooses_actions(name):
     batch, params = _batch(name)
@@ -96,15 +96,15 @@ def test_a_network_acts_in_a_box():
 
 @pytest.mark.slow
 def test_plain_products_inside_vmap_and_wrappers():
-    env, params = envcore.make("Breakout-MinAtar")
+    env, params = envcore.make("Catch-bsuite")
     batch = LogWrapper(FlattenObservation(Batched(env, 40)))
     random = np.random.default_rng(0)
-    weights = [random.normal(size=(400, 32)), random.normal(size=32), random.normal(size=(32, 3))]
+    weights = [random.normal(size=(20, 50)), random.normal(size=20), random.normal(size=(20, 3))]
     weights = [jnp.asarray(each, jnp.float32) for each in weights]
 
     def choose(weights, obs):
         first, bias, second = weights
-        return (jax.nn.relu(obs.astype(jnp.float32) @ first + bias) @ second).argmax()
+        return (jax.nn.relu(first @ obs.astype(jnp.float32) + bias) @ second).argmax()
 
     def policy(weights, obs, key):
         return jax.vmap(choose, (None, 0))(weights, obs)
@@ -112,9 +112,9 @@ def test_plain_products_inside_vmap_and_wrappers():
     _assert_equal(*_played(batch, policy, params, weights))
 
 
-def test_a_network_too_large_for_shared_memory_is_refused():
+def test_a_large_network_is_refused():
     batch, params = _batch("CartPole-v1", 8)
-    network = Actor(2, units=180)
+    network = Actor(2, units=40)
     weights = jax.eval_shape(network.init, jax.random.key(0), jnp.zeros((1, 4)))
 
     def play(start, weights):
@@ -122,7 +122,7 @@ def test_a_network_too_large_for_shared_memory_is_refused():
         return envcore_native.run_rollout(batch, policy, start, 3, params, weights)
 
     start = jax.eval_shape(lambda key: start_rollout(batch, key), jax.random.key(0))
-    with pytest.raises(InvalidArgumentError, match=r"needs 46592 bytes of shared memory .* a GPU has 44032"):
+    with pytest.raises(InvalidArgumentError, match=r"1,600 products .*, more than 1,024: use envcore.rollout"):
         jax.eval_shape(play, start, weights)
 
 
@@ -199,14 +199,11 @@ def test_a_network_and_draws_collect_what_a_learner_needs():
 @pytest.mark.parametrize(
     "policy",
     [
-        lambda _, obs, key: jax.random.randint(key, (7,), 0, 3)[: len(obs)],
         lambda _, obs, key: jax.random.randint(key, (3, len(obs)), 0, 3)[0],
         lambda _, obs, key: jax.random.randint(key, (len(obs),), 0, 3)[::-1],
-        lambda _, obs, key: jax.random.randint(key, (1,), 0, 3).repeat(len(obs)),
+        lambda _, obs, key: jax.random.randint(key, (2,), 0, 3).repeat(len(obs) // 2),
+        lambda _, obs, key: jnp.arange(len(obs)) % 3,
     ],
 )
-def test_draws_that_are_not_the_row_s_own_are_refused(policy):
-    batch = Batched(envcore.make("Catch-bsuite")[0], NUM_ENVS)
-    start = jax.eval_shape(lambda key: start_rollout(batch, key), jax.random.key(0))
-    with pytest.raises(InvalidArgumentError, match="the policy must"):
-        jax.eval_shape(lambda start: envcore_native.run_rollout(batch, policy, start, 3), start)
+def test_rows_may_differ_by_their_place(policy):
+    _assert_equal(*_played(Batched(envcore.make("Catch-bsuite")[0], NUM_ENVS), policy, None))

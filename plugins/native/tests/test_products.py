@@ -8,7 +8,6 @@ from envcore.errors import InvalidArgumentError
 from evaluated import evaluated
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jax import lax
 
 RANDOM = np.random.default_rng(0)
 X, W = RANDOM.normal(size=(1, 20)).astype(np.float32), RANDOM.normal(size=(20, 12)).astype(np.float32)
@@ -42,7 +41,7 @@ def test_products_are_those_of_xla():
 
 @pytest.mark.slow
 @settings(max_examples=12, deadline=None)
-@given(sizes=st.lists(st.integers(1, 70), min_size=2, max_size=4), seed=st.integers(0, 9))
+@given(sizes=st.lists(st.integers(1, 32), min_size=2, max_size=4), seed=st.integers(0, 9))
 def test_layers_of_any_sizes(sizes, seed):
     random = np.random.default_rng(seed)
     weights = [random.normal(size=pair).astype(np.float32) / 4 for pair in itertools.pairwise(sizes)]
@@ -61,14 +60,12 @@ def test_layers_of_any_sizes(sizes, seed):
     ("fun", "message"),
     [
         (
-            lambda x, w: (x + 1) @ (2 * w),
-            r"dot_general of a matrix \[20, 12\] that is computed, not an array of params at ",
+            lambda x, w: x @ jnp.concatenate([w] * 5, axis=1),
+            r"no rule for dot_general of 1,200 products .* at .*products",
         ),
-        (lambda x, w: lax.dot(x.astype(int), w.astype(int)), r"matrix \[20, 12\] that is computed"),
-        (lambda x, w: lax.dot(x.astype(int), np.ones((20, 12), int)), r"that has elements of int32 at .*products"),
         (lambda x, w: x.astype(jnp.bfloat16) @ w.astype(jnp.bfloat16), "convert_element_type of bfloat16"),
     ],
 )
-def test_what_is_no_layer_is_named(fun, message):
+def test_what_is_not_computed_is_named(fun, message):
     with pytest.raises(InvalidArgumentError, match=message):
         evaluated(fun, X, W)

@@ -211,15 +211,18 @@ BATCH = Batched(CATCH, 4)
     ("env", "change", "message"),
     [
         (BATCH, {"num_steps": 0}, "num_steps must be a positive integer"),
-        (BATCH, {"policy": lambda _, obs, key: jnp.zeros(4, jnp.int32)}, "the policy must return arrays"),
-        (BATCH, {"policy": lambda _, obs, key: jnp.argsort(obs[:, 0, 0])}, "the policy must compute|no rule for"),
-        (BATCH, {"policy": lambda _, obs, key: jnp.arange(len(obs))}, "the policy must compute each environment's"),
+        (BATCH, {"policy": lambda _, obs, key: jnp.zeros(5, jnp.int32)}, "the policy must return arrays"),
+        (
+            BATCH,
+            {"policy": lambda _, obs, key: jnp.argsort(obs[:, 0, 0])},
+            "the policy must compute each environment's",
+        ),
         (BATCH, {"policy": lambda _, obs, key: (obs.mean(axis=0)[None] + obs)[:, 0, 0].astype(int)}, "must compute"),
         (BATCH, {"collect": lambda t: t.reward.sum()}, "collect must return arrays"),
         (BATCH, {"collect": lambda t: t.reward - t.reward.mean()}, "collect must compute each environment's row"),
         (
             BATCH,
-            {"policy": lambda _, obs, key: jnp.convolve(obs[0, 0], np.ones(2, "f4"))[None, 0] > 0},
+            {"policy": lambda _, obs, key: jnp.convolve(obs[0, 0], np.ones(2, "f4"))[:1].repeat(4)},
             "conv_general_dilated at .*test_",
         ),
         (StickyAction(BATCH), {}, "StickyAction draws for a whole batch"),

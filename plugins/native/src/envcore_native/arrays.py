@@ -102,45 +102,26 @@ class Dense(Array):
             spans.append(slice(low, high + 1))
             if low < high:
                 axes.append(axis)
-        first = [span.start for span in spans]
         choices = self._scalars[tuple(spans)].reshape([spans[i].stop - spans[i].start for i in axes])
-        bases = [graph.parts_of(graph.add(index[axis], -first[axis])) for axis in axes]
-        same = choices.flat[0]
-        if all(x is same for x in choices.flat):
-            return same
-        is_constant = getattr(same, "op", "") == "const"
-        memory = memory_of(choices) if choices.size > graph.most_selects[not is_constant] else None
-        if memory is not None:
-            return lookup(graph, same.dtype, memory, bases)
-        if graph.most_unrolled is not None and choices.size > 4 and not isinstance(same, Key):
+        if all(x is choices.flat[0] for x in choices.flat):
+            return choices.flat[0]
+        place = tuple(graph.add(index[axis], -spans[axis].start) for axis in axes)
+        if all(getattr(x, "is_constant", False) for x in choices.flat):
+            return constants(graph, each_of(lambda x: x.args[0], choices).astype(choices.flat[0].dtype)).at(place)
+        if graph.most_unrolled is not None and choices.size > 4 and not isinstance(choices.flat[0], Key):
             return self._stored.at(index)
-        return _choose(graph, choices, bases)
+        return _choose(graph, choices, place)
 
 
-def _choose(graph: Graph, choices: Any, bases: Sequence[tuple[Any, int]]) -> Any:
-    """The element of `choices` at an index of which `Graph.parts_of` says this, by selects."""
-    for axis, (base, offset) in reversed(list(enumerate(bases))):
+def _choose(graph: Graph, choices: Any, index: Index) -> Any:
+    """The element of `choices` at an index, by selects."""
+    for axis, (base, offset) in reversed(list(enumerate(map(graph.parts_of, index)))):
         rows = list(np.moveaxis(choices, axis, 0))
         choices = rows[0]
         for number, row in enumerate(rows[1:], 1):
             pick = functools.partial(select, graph, is_equal(graph, base, number - offset))
             choices = each_of(pick, choices, row)
     return choices
-
-
-@dataclasses.dataclass(frozen=True)
-class Memory:
-    """Where the elements of an array are: `of[start + sum(index * strides)]`.
-
-    Attributes:
-      of: the name of an array of the program, a table of constants, or a computed array.
-      start: place of the first element.
-      strides: elements from one to the next along each axis.
-    """
-
-    of: str | Table | Buffer
-    start: int
-    strides: tuple[int, ...]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -151,58 +132,39 @@ class Buffer:
     dtype: np.dtype
 
 
-def memory_of(x: np.ndarray) -> Memory | None:
-    """Where scalars are in memory; None if they are not there, or in no regular order."""
-    scalars = list(x.flat)
-    if not scalars or not isinstance(scalars[0], Scalar):
-        return None
-    if all(scalar.is_constant for scalar in scalars):
-        table = Table(scalars[0].dtype, tuple(scalar.args[0] for scalar in scalars))
-        return Memory(table, 0, strides_of(x.shape))
-    if any(scalar.op != "load" or scalar.args[0] != scalars[0].args[0] for scalar in scalars):
-        return None
-    places = np.array([scalar.args[1] for scalar in scalars]).reshape(x.shape)
-    start = places.flat[0].item()
-    seconds = [tuple(int(i == axis) for i in range(x.ndim)) for axis in range(x.ndim)]
-    strides = tuple((places[i].item() - start if n > 1 else 0) for i, n in zip(seconds, x.shape, strict=True))
-    regular = start + np.tensordot(strides, np.indices(x.shape), 1) if x.ndim else start
-    return Memory(scalars[0].args[0], start, strides) if np.array_equal(places, regular) else None
+def lookup(graph: Graph, dtype: Any, of: str | Table | Buffer, shape: Sequence[int], index: Index) -> Scalar:
+    """The scalar at a place of an array in memory, whose elements are in a row.
 
-
-def strides_of(shape: Sequence[int]) -> tuple[int, ...]:
-    return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
-
-
-def lookup(graph: Graph, dtype: Any, memory: Memory, bases: Sequence[tuple[Scalar | None, int]]) -> Scalar:
-    """The scalar at a place of the memory, from what `Graph.parts_of` says of an index for each axis."""
-    place = graph.constant(
-        memory.start + sum(offset * stride for (_, offset), stride in zip(bases, memory.strides, strict=True)), np.int32
-    )
-    for (base, _), stride in zip(bases, memory.strides, strict=True):
-        if base is not None and stride:
+    Args:
+      graph: where the scalar goes.
+      dtype: its type.
+      of: the name of an array of the program, a table of constants, or a computed array.
+      shape: of that array.
+      index: numbers or scalars.
+    """
+    strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    parts = [(*graph.parts_of(x), stride) for x, stride in zip(index, strides, strict=True)]
+    start = sum(offset * stride for _, offset, stride in parts)
+    if isinstance(of, str) and all(base is None for base, _, _ in parts):
+        return graph.apply("load", dtype, of, start)
+    place = graph.constant(start, np.int32)
+    for base, _, stride in parts:
+        if base is not None:
             term = graph.times(base, stride)
             is_zero = place.is_constant and place.args[0] == 0
             place = term if is_zero else graph.apply("op_add", np.int32, place, term)
-    return graph.apply("lookup", dtype, memory.of, place)
+    return graph.apply("lookup", dtype, of, place)
 
 
-def in_memory(graph: Graph, memory: Memory, shape: Sequence[int], dtype: Any) -> Array:
+def in_memory(graph: Graph, of: str | Buffer, shape: Sequence[int], dtype: Any) -> Array:
     """An array whose elements are read from memory."""
-
-    def get(index: Index) -> Scalar:
-        bases = [graph.parts_of(x) for x in index]
-        if isinstance(memory.of, str) and all(base is None for base, _ in bases):
-            place = memory.start + sum(i * stride for (_, i), stride in zip(bases, memory.strides, strict=True))
-            return graph.apply("load", dtype, memory.of, place)
-        return lookup(graph, dtype, memory, bases)
-
-    return Array(graph, shape, get, computes=False)
+    return Array(graph, shape, functools.partial(lookup, graph, dtype, of, shape), computes=False)
 
 
 def stored(array: Array) -> Array:
     """A computed array, stored in memory by a loop of its own."""
     dtype = array.at((0,) * array.ndim).dtype
-    return in_memory(array.graph, Memory(Buffer(array, dtype), 0, strides_of(array.shape)), array.shape, dtype)
+    return in_memory(array.graph, Buffer(array, dtype), array.shape, dtype)
 
 
 def inputs(graph: Graph, name: str, shape: Sequence[int], dtype: Any, varies: int = BY_ENVIRONMENT) -> Array:
@@ -227,7 +189,7 @@ def fixed(graph: Graph, name: str, shape: Sequence[int], dtype: Any) -> Array:
     if math.prod(shape) <= _MOST_HELD and graph.most_unrolled is None:
         return inputs(graph, name, shape, dtype)
     check_dtype(dtype)
-    return in_memory(graph, Memory(name, 0, strides_of(shape)), shape, dtype)
+    return in_memory(graph, name, shape, dtype)
 
 
 def constants(graph: Graph, value: np.ndarray) -> Array:
@@ -239,22 +201,21 @@ def constants(graph: Graph, value: np.ndarray) -> Array:
             return graph.constant(value[index], value.dtype)
         axes = [axis for axis, x in enumerate(index) if type(x) is not int]
         part = value[tuple(x if type(x) is int else slice(None) for x in index)]
-        bases = [graph.parts_of(index[axis]) for axis in axes]
         for axis in reversed(range(part.ndim)):  # a table should not say the same many times
             if (part == part.take([0], axis)).all():
                 part = part.take(0, axis)
-                del bases[axis]
-        if not bases:
+                del axes[axis]
+        if not axes:
             return graph.constant(part[()], value.dtype)
-        ((base, offset), *others) = bases
-        if not others and value.dtype.kind in "iu" and len(part) > 1:
+        places = tuple(index[axis] for axis in axes)
+        base, offset = graph.parts_of(places[0])
+        if len(places) == 1 and value.dtype.kind in "iu" and len(part) > 1:
             step = int(part[1]) - int(part[0])
             if np.array_equal(part.astype(np.int64), int(part[0]) + step * np.arange(len(part))):
                 return _line(graph, value.dtype, base, int(part[0]) + step * offset, step)
-        if part.size <= graph.most_selects[0]:
-            return _choose(graph, each_of(lambda x: graph.constant(x, value.dtype), part), bases)
-        table = Table(value.dtype, tuple(part.flat))
-        return lookup(graph, value.dtype, Memory(table, 0, strides_of(part.shape)), bases)
+        if part.size <= graph.most_selects:
+            return _choose(graph, each_of(lambda x: graph.constant(x, value.dtype), part), places)
+        return lookup(graph, value.dtype, Table(value.dtype, tuple(part.flat)), part.shape, places)
 
     return Array(graph, value.shape, get, computes=False)
 

@@ -13,7 +13,6 @@ from envcore.typing import PyTree
 from envcore_native import c
 from envcore_native.arrays import Array
 from envcore_native.c import name, text, type_name
-from envcore_native.layers import SHARES, Layers
 from envcore_native.scalars import Graph, Scalar, Table, live
 
 KEY_WORDS = 2
@@ -57,7 +56,6 @@ class Body:
     def __init__(self, columns: Sequence[Scalar] = ()):
         self.lines: list[str] = []
         self.tables: dict[Table, str] = {}
-        self.layers = Layers()
         self.inputs: set[Scalar] = set()
         self._known: set[int] = set()
         for place, column in enumerate(columns):
@@ -69,13 +67,9 @@ class Body:
         self.lines.append("    " + line)
 
     def compute(self, scalars: Iterable[Scalar]) -> None:
-        for scalar in live(list(scalars), self._known, ends=("units",)):
+        for scalar in live(list(scalars), self._known):
             if scalar.op == "input":
                 self.inputs.add(scalar)
-            elif scalar.op == "units":
-                self._store_units(scalar)
-            elif scalar.op == "product":
-                self._multiply(scalar)
             elif scalar.op != "const":
                 self._declare(scalar)
 
@@ -86,7 +80,7 @@ class Body:
         if not unit:
             for i, x in enumerate(values):
                 self.compute([x])
-                self.add(f"KEEP {leaf.name}[((size_t)t * count + n) * {len(values)} + {i}] = {text(x)};")
+                self.add(f"{leaf.name}[((size_t)t * count + n) * {len(values)} + {i}] = {text(x)};")
             return
         num_words, per_word = len(values) * size // 4, 4 // size
         is_long = num_words > 4  # of shorter ones, a warp's stores are contiguous
@@ -97,12 +91,12 @@ class Body:
             words = [f"pack({', '.join(texts[i : i + 4])})" for i in range(0, len(texts), 4)]
             words = words if size == 1 else [c.bits(x, leaf.dtype, np.uint32) for x in texts]
             to = f"{'ROW' if is_long else 'DIRECT'}({leaf.name}, (size_t)t * count + n, {num_words}, {word})"
-            self.add(f"KEEP store({to}, {', '.join(words)});")
+            self.add(f"store({to}, {', '.join(words)});")
             end = word + unit // 4
             if is_long and (end % 32 == 0 or end == num_words):
                 start = (end - 1) // 32 * 32
                 place = f"{leaf.name}, (size_t)t * count + first, {num_words}, {start}, {end - start}"
-                self.add(f"KEEP FLUSH({unit // 4}, {place});")
+                self.add(f"FLUSH({unit // 4}, {place});")
 
     def _declare(self, scalar: Scalar) -> None:
         self.add(f"const {type_name(scalar.dtype)} {name(scalar)} = {self._expression(scalar)};")
@@ -111,37 +105,7 @@ class Body:
         if scalar.op in ("load", "lookup"):
             of, place = scalar.args
             return f"{self._pointer(of)}[{text(place) if scalar.op == 'lookup' else place}]"
-        if scalar.op == "unit":
-            product, number = scalar.args
-            return f"{self.layers.used(product, len(self.lines))}[{number} * LANES]"
         return c.expression(scalar)
 
     def _pointer(self, of: str | Table) -> str:
         return of if isinstance(of, str) else self.tables.setdefault(of, f"table_{len(self.tables)}")
-
-    def _store_units(self, units: Scalar) -> None:
-        """Stores the inputs of a layer, of which each of the warps that share environments computes a part."""
-        layers = live(list(units.operands), set(self._known), ends=("units",))
-        self.compute(x for x in layers if x.op == "product")  # outside the branches, where all warps meet
-        name = self.layers.add(units, len(units.operands), len(self.lines))
-        known = self._known
-        for share in range(SHARES):
-            self._known = set(known)
-            self.add(f"if (IS_SHARE({share})) {{")
-            for place, x in list(enumerate(units.operands))[share::SHARES]:
-                self.compute([x])
-                self.add(f"{name}[{place} * LANES] = {text(x)};")
-            self.add("}")
-        self._known = known
-        self.add("SYNC_BLOCK")
-
-    def _multiply(self, product: Scalar) -> None:
-        memory, count, units = product.args
-        of_output, of_input = memory.strides
-        is_aligned = of_output == 1 and not any(n % 4 for n in (of_input, memory.start, count))
-        sizes = [len(units.operands), count, of_input, of_output, str(is_aligned).lower()]
-        before = self.layers.used(units, len(self.lines))
-        name = self.layers.add(product, count, len(self.lines))
-        weights = f"{self._pointer(memory.of)} + {memory.start}"
-        self.add(f"product<{', '.join(map(str, sizes))}>({name}, {before}, {weights});")
-        self.add("SYNC_BLOCK")

@@ -64,8 +64,7 @@ def lower(
     Raises:
       InvalidArgumentError: there is no rule for a primitive or a type.
     """
-    graph = Graph(most_unrolled, most_selects=(2, 1))
-
+    graph = Graph(most_unrolled, most_selects=2)
     inputs = leaves(graph, "shared", shared, fixed)
     graph.shared.update(leaf.name for leaf in inputs)
     num_shared = len(inputs)
@@ -80,7 +79,7 @@ def lower(
     for leaf in outputs[:num_shared_out]:
         body.store_shared(leaf)
     for leaf in outputs[num_shared_out:]:
-        body.store_array(leaf.name, leaf.array)
+        body.store_array(leaf.name, leaf.array, most_unrolled)
     pointers, rows = [], []
     for place, leaf in enumerate((*inputs, *outputs)):
         of_outputs = place - len(inputs)

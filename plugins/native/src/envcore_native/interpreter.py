@@ -5,36 +5,32 @@ Values are numpy arrays, of scalars of the graph or, where a value is known, of 
 
 from __future__ import annotations
 
+import contextlib
 import functools
-import inspect
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import numpy as np
-from envcore import random
 from envcore.errors import InvalidArgumentError
 from envcore.typing import PyTree
 from jax.core import Tracer
 from jax.extend import source_info_util
 
-from envcore_native import indexing, known, products, reductions, rules
-from envcore_native.arrays import Array, Dense, constants, fixed, is_equal, keys_of, select, stored, words_of
+from envcore_native import indexing, known, reductions, rules
+from envcore_native.arrays import Array, Dense, Index, constants, fixed, is_equal, keys_of, select, stored, words_of
 from envcore_native.functions import FUNCTIONS
+from envcore_native.rows import ROW_OF, OtherRowError
 from envcore_native.rules import Equation, TooManyError, each
 from envcore_native.scalars import Graph, Key, check_dtype, is_key
 
 Value = np.ndarray | Array
 """What the program computes: numbers, where they are known, or an array of scalars."""
 
-_RULES = {**rules.RULES, **reductions.RULES, **indexing.RULES, **products.RULES}
+_RULES = {**rules.RULES, **reductions.RULES, **indexing.RULES}
 _MOST_ITERATIONS = 1_000
 _MOST_KNOWN = 4_096
 _MOST_NESTED = 50  # arrays that are functions of one another, before one is stored
-ROW = "row_of_a_batch"
-"""The name of a jitted function that is applied to a batch of one row, that of the environment."""
-_THREEFRY = inspect.unwrap(random.threefry).__name__
 _CALLS = {
     "checkpoint": "jaxpr",
     "closed_call": "call_jaxpr",
@@ -106,8 +102,14 @@ def _array(graph: Graph, value: Value) -> Array:
 
 def _made(graph: Graph, value: Value, depth: int = 0) -> Value:
     """The value; of an array that is not to be computed in a loop all scalars are made."""
-    most = graph.most_unrolled
+    most, num_rows = graph.most_unrolled, graph.num_rows
     if isinstance(value, Dense) or not isinstance(value, Array):
+        return value
+    if num_rows in value.shape:  # of the batch, only one row can be made
+        axis = value.shape.index(num_rows)
+        with contextlib.suppress(OtherRowError):
+            for index in np.ndindex(*value.shape[:axis], *value.shape[axis + 1 :]):
+                value.at((*index[:axis], graph.number(num_rows), *index[axis:]))
         return value
     if value.computes and (most is None or value.size <= most):
         return Dense(graph, value.scalars())
@@ -120,11 +122,7 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[Any], place: str) -> Any
     name, params, avals = equation.primitive.name, equation.params, [var.aval for var in equation.outvars]
     if name in _CALLS:
         inner = params[_CALLS[name]]
-        if params.get("name") == _THREEFRY:
-            inputs = _own_counters(graph, *inputs)
-        rows = [graph.input("number", np.int32)] if params.get("name") == ROW else graph.rows
-        with graph.drawing(rows):
-            return interpret(graph, getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs, place)
+        return interpret(graph, getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), inputs, place)
     if name in _PROGRAMS:
         return _PROGRAMS[name](graph, equation, inputs, place)
     has_keys = any(map(is_key, (*avals, *(atom.aval for atom in equation.invars))))
@@ -159,27 +157,6 @@ def _function(graph: Graph, equation: Any, inputs: list[Value]) -> list[Any]:
     fun = functools.partial(FUNCTIONS[equation.primitive.name], **equation.params)
     results = interpret_function(graph, fun, structs, words)[1]
     return [keys_of(x) if is_key(var.aval) else x for x, var in zip(results, equation.outvars, strict=True)]
-
-
-def _own_counters(graph: Graph, key: Value, *counters: Value) -> list[Value]:
-    """What `threefry` takes; of a block that is drawn from one key for all rows of the batch, each row has its part.
-
-    A word depends on the key and its place in the block alone.
-    """
-    num_rows = len(graph.rows)
-    if not num_rows or key.ndim != 1 or [x.shape[:1] for x in counters] != [(num_rows,)] * 2:
-        return [key, *counters]
-    shape = counters[0].shape
-    _, block, _ = interpret_function(graph, lambda: random.counters(shape), (), [])
-    pairs = zip((_array(graph, x).scalars() for x in counters), (x.scalars() for x in block), strict=True)
-    if any((x != y).any() for x, y in pairs):
-        return [key, *counters]
-
-    def of_row(number: jax.Array) -> Any:
-        return random.counters(shape[1:], number.astype(np.uint32) * np.uint32(math.prod(shape[1:])))
-
-    struct = jax.ShapeDtypeStruct((num_rows,), np.int32)
-    return [key, *interpret_function(graph, jax.vmap(of_row), (struct,), [Dense(graph, np.array(graph.rows))])[1]]
 
 
 def _line(equation: Any) -> str:
@@ -249,7 +226,7 @@ def _while(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list
     raise InvalidArgumentError(f"envcore_native has no rule for a while loop of any number of iterations{place}.")
 
 
-def _row(graph: Graph, x: Value, place: int) -> Value:
+def _row(graph: Graph, x: Value, place: Any) -> Value:
     if not isinstance(x, Array):
         return np.asarray(x[place])
     return Array(graph, x.shape[1:], lambda index: x.at((place, *index)), computes=False)
@@ -264,10 +241,34 @@ def _barrier(graph: Graph, equation: Any, inputs: list[Value], place: str) -> li
     return inputs
 
 
+def _row_of(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[Value]:
+    params, num_rows = equation.params, equation.params["num_rows"]
+    number = graph.number(num_rows)
+
+    def batch(row: Array) -> Array:
+        def get(index: Index) -> Any:
+            if index[0] != number:
+                raise OtherRowError(
+                    f"{params['name']} must compute each environment's row from that environment's row alone, for "
+                    "envcore_native: use envcore.rollout.run_rollout."
+                )
+            return row.at(index[1:])
+
+        return Array(graph, (num_rows, *row.shape), get, computes=False)
+
+    jaxpr, own = params["jaxpr"], params["num_own"]
+    args = [batch(_array(graph, x)) if i < own else x for i, x in enumerate(inputs)]
+    graph.num_rows = num_rows if num_rows > 1 else None
+    results = interpret(graph, jaxpr, args[len(jaxpr.invars) :], args[: len(jaxpr.invars)], place)
+    graph.num_rows = None
+    return [_row(graph, _array(graph, x), number) for x in results]
+
+
 _PROGRAMS: dict[str, Callable[..., list[Value]]] = {
     "cond": _cond,
     "scan": _scan,
     "while": _while,
     "platform_index": _platform_index,
     "optimization_barrier": _barrier,
+    ROW_OF.name: _row_of,
 }

@@ -24,7 +24,6 @@ def call(
     *,
     threads: int,
     block: int,
-    warps: int = 1,
 ) -> list[jax.Array]:
     """Calls the function `name` of generated code, `name(thread, *scalars, *inputs, *outputs)`, in every thread.
 
@@ -36,9 +35,8 @@ def call(
       outputs: shapes and dtypes of the results.
       threads: number of threads.
       block: number of threads of a block.
-      warps: number of warps that do the same work, as `source.prelude` takes it.
     """
-    function = kernel(name, text, tuple(scalars), array_types(inputs, outputs), len(outputs), block, warps)
+    function = kernel(name, text, tuple(scalars), array_types(inputs, outputs), len(outputs), block)
     dims = {f"array{i}": shape for i, (shape, _) in enumerate(outputs, len(inputs))}
     with quiet():
         return list(function(*scalars.values(), *inputs, output_dims=dims, launch_dims=threads))
@@ -58,7 +56,6 @@ def kernel(
     types: tuple[tuple[str, int], ...],
     num_outputs: int,
     block: int,
-    warps: int = 1,
 ) -> Any:
     """What JAX calls; its attribute `kernel` is Warp's. The arguments are those of `call`."""
     import warp as wp
@@ -80,7 +77,7 @@ def kernel(
             f"    call_{name}_{digest}(wp.tid(), {', '.join((*scalars, *arrays))})",
         ]
     )
-    code = f"{source.prelude(block, warps)}\n{text}\n}}  // namespace\n#undef FN\n"
+    code = f"{source.prelude(block)}\n{text}\n}}  // namespace\n#undef FN\n"
     options = {
         "fuse_fp": False,
         "extra_build_options": wp.ModuleBuildOptions(extra_cuda_preamble=code, extra_cpu_preamble=code),

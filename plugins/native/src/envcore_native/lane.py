@@ -5,17 +5,13 @@ from __future__ import annotations
 import dataclasses
 
 import jax
-from envcore import random, spaces
+from envcore import random
 from envcore.devices import axis_size
-from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
-from envcore.rollout import Policy, RandomPolicy
 from envcore.typing import PyTree
 from envcore.wrappers import Batched, Wrapper
 from jax import lax
-
-from envcore_native.interpreter import ROW
 
 AXIS = "envs"
 
@@ -62,29 +58,6 @@ def unbatched(env: Environment) -> Environment:
             f"{type(env).__name__} draws for a whole batch, which envcore_native cannot play: put it inside Batched."
         )
     return dataclasses.replace(env, env=unbatched(env.env))
-
-
-def lane_policy(env: Environment, policy: Policy) -> Policy | None:
-    """What `random_policy(env)` is for one environment of the batch; None for other policies."""
-    space = env.action_space(arguments.default_params(env))
-    if not isinstance(policy, RandomPolicy) or policy.space.shape != space.shape:
-        return None
-    return lambda policy_params, obs, key: _row_of(policy.space.unbatch(), key)
-
-
-def _row_of(space: spaces.Space, key: jax.Array) -> PyTree:
-    """This lane's value of a batch. Inside of `ROW`, draws are rows of one draw for all; splits of keys must not be."""
-    if isinstance(space, spaces.Dict | spaces.Tuple):
-        keys, parts = random.split(key, len(space.spaces)), space.spaces
-        if isinstance(parts, dict):
-            return {name: _row_of(part, keys[i]) for i, (name, part) in enumerate(parts.items())}
-        return tuple(_row_of(part, keys[i]) for i, part in enumerate(parts))
-
-    def alone(key: jax.Array) -> PyTree:
-        return jax.tree.map(lambda x: lax.squeeze(x, (0,)), space.batch(1).sample(key))
-
-    alone.__name__ = ROW
-    return jax.jit(alone)(key)
 
 
 def lane_key(key: jax.Array) -> jax.Array:

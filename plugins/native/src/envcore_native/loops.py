@@ -33,12 +33,12 @@ class RowBody(Body):
         self.compute(leaf.values)
         self.shared += [f"  {leaf.name}[{place}] = {text(x)};" for place, x in enumerate(leaf.values)]
 
-    def store_array(self, to: str, array: Array) -> None:
-        """Stores an array, its elements in a row."""
+    def store_array(self, to: str, array: Array, most_unrolled: int) -> None:
+        """Stores an array, its elements in a row; more than that many are computed in a loop."""
         array = array.reshaped or array
         if not array.size:
             return
-        if isinstance(array, Dense) or array.size <= (self._graph.most_unrolled or 0):
+        if isinstance(array, Dense) or array.size <= most_unrolled:
             for place, scalar in enumerate(array.scalars().flat):
                 self.compute([scalar])
                 self.add(f"{to}[{place}] = {text(scalar)};")
@@ -85,27 +85,5 @@ class RowBody(Body):
         if of not in self._buffers:
             self._buffers[of] = buffer = f"buffer_{len(self._buffers)}"
             self.add(f"{type_name(of.dtype)} {buffer}[{of.array.size}];")
-            self.store_array(buffer, of.array)
+            self.store_array(buffer, of.array, 0)
         return self._buffers[of]
-
-    def _expression(self, scalar: Scalar) -> str:
-        if scalar.op == "unit":
-            product, number = scalar.args
-            return f"units_{product.number}[{number}]"
-        return super()._expression(scalar)
-
-    def _store_units(self, units: Scalar) -> None:
-        self.compute(units.operands)
-        self.add(f"{type_name(units.dtype)} units_{units.number}[{len(units.operands)}];")
-        for place, scalar in enumerate(units.operands):
-            self.add(f"units_{units.number}[{place}] = {text(scalar)};")
-
-    def _multiply(self, product: Scalar) -> None:
-        memory, count, units = product.args
-        of_output, of_input = memory.strides
-        weights = f"({self._pointer(memory.of)} + {memory.start})"
-        sums = f"units_{product.number}"
-        self.add(f"float32 {sums}[{count}] = {{0}};")
-        self.add(f"for (int32 i = 0; i < {len(units.operands)}; ++i)")
-        self.add(f"  for (int32 o = 0; o < {count}; ++o)")
-        self.add(f"    {sums}[o] += (float32)units_{units.number}[i] * {weights}[i * {of_input} + o * {of_output}];")

@@ -1,21 +1,23 @@
-"""The rules of primitives that combine the elements of an array: reductions, cumulative sums, sorting."""
+"""The rules of primitives that combine the elements of an array: reductions, products, cumulative sums, sorting."""
 
 from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from envcore_native.arrays import Array, Dense, Index, select
-from envcore_native.rules import Equation, TooManyError
+from envcore_native.arrays import Array, Dense, Index, select, stored
+from envcore_native.rules import Equation, TooManyError, convert
 from envcore_native.scalars import Graph, Scalar
 
 _REDUCTIONS = {"sum": "add", "prod": "mul", "max": "max", "min": "min", "and": "and", "or": "or", "xor": "xor"}
 _CUMULATIVE = {"cumsum": "add", "cumprod": "mul", "cummax": "max", "cummin": "min"}
 _MOST_SORTED = 64
+_MOST_PRODUCTS = 1_024
 
 
 def _along(x: Array, axes: Any, index: Index) -> list[Any]:
@@ -35,15 +37,31 @@ def _reduction(op: str) -> Callable[..., Any]:
     return rule
 
 
+def _by_line(eqn: Equation, axis: int, fun: Callable[..., Any], *arrays: Array) -> list[Array]:
+    """Arrays whose lines along an axis are computed from those of others."""
+    graph, shape = eqn.graph, arrays[0].shape
+
+    @functools.cache
+    def lines(others: Index) -> list[Dense]:
+        places = [(*others[:axis], i, *others[axis:]) for i in range(shape[axis])]
+        return [Dense(graph, np.array(line, object)) for line in fun(*([x.at(i) for i in places] for x in arrays))]
+
+    def made(number: int) -> Array:
+        get = lambda index: lines((*index[:axis], *index[axis + 1 :]))[number].at((index[axis],))  # noqa: E731
+        array = Array(graph, shape, get)
+        return array if graph.num_rows else Dense(graph, array.scalars())
+
+    return [made(number) for number in range(len(arrays))]
+
+
 def _cumulative(op: str) -> Callable[..., Any]:
     def rule(eqn: Equation, x: Array) -> Array:
-        axis, order = eqn.params["axis"], -1 if eqn.params["reverse"] else 1
-        result = np.empty(x.shape, object)
-        lines = np.moveaxis(result, axis, -1)
-        for index in np.ndindex(*lines.shape[:-1]):
-            sums = itertools.accumulate(_along(x, [axis], index)[::order], functools.partial(eqn.apply, op))
-            lines[index] = list(sums)[::order]
-        return Dense(eqn.graph, result)
+        order, combine = -1 if eqn.params["reverse"] else 1, functools.partial(eqn.apply, op)
+
+        def sums(line: list[Scalar]) -> list[list[Scalar]]:
+            return [list(itertools.accumulate(line[::order], combine))[::order]]
+
+        return _by_line(eqn, eqn.params["axis"], sums, x)[0]
 
     return rule
 
@@ -66,21 +84,51 @@ def _first_best(op: str) -> Callable[..., Any]:
     return rule
 
 
+def _dot_general(eqn: Equation, x: Array, y: Array) -> Array:
+    """Every `precision` gets what the highest one asks for, with sums in the order of the elements."""
+    graph, aval = eqn.graph, eqn.aval
+    contracted, batch = eqn.params["dimension_numbers"]
+    free = [[i for i in range(a.ndim) if i not in (*c, *b)] for a, c, b in zip((x, y), contracted, batch, strict=True)]
+
+    def get(index: Index) -> Scalar:
+        first = len(batch[0])
+        second = first + len(free[0])
+        total, factors = graph.constant(0, aval.dtype), []
+        for side, array, own in ((0, x, index[first:second]), (1, y, index[second:])):
+            places = dict(zip((*batch[side], *free[side]), (*index[:first], *own), strict=True))
+            elements = _along(array, contracted[side], tuple(places[axis] for axis in sorted(places)))
+            factors.append([convert(graph, aval.dtype, element) for element in elements])
+        for pair in zip(*factors, strict=True):
+            total = eqn.apply("op_add", total, eqn.apply("op_mul", *pair))
+        return total
+
+    result = eqn.computed(get)
+    count = math.prod(aval.shape) // (graph.num_rows or 1) * math.prod(x.shape[axis] for axis in contracted[0])
+    if count <= _MOST_PRODUCTS:
+        return result
+    if graph.most_unrolled is None:
+        raise TooManyError(
+            f"{count:,} products of numbers, more than {_MOST_PRODUCTS:,}: use envcore.rollout.run_rollout"
+        )
+    return stored(result)
+
+
 def _sort(eqn: Equation, *arrays: Array) -> list[Array]:
     """Odd-even transposition, which is stable."""
     graph, axis = eqn.graph, eqn.params["dimension"]
-    moved = [np.moveaxis(x.scalars(), axis, -1).copy() for x in arrays]
-    *others, count = moved[0].shape
+    count = arrays[0].shape[axis]
     if count > _MOST_SORTED:
         raise TooManyError(f"{count} elements")
-    for index in np.ndindex(*others):
-        lines = [x[index] for x in moved]
+
+    def exchanged(*lines: list[Scalar]) -> Any:
         for place in (place for first in range(count) for place in range(first % 2, count - 1, 2)):
             pairs = [(line[place], line[place + 1]) for line in lines]
             swaps = _is_before(graph, [(b, a) for a, b in pairs[: eqn.params["num_keys"]]])
             for line, (a, b) in zip(lines, pairs, strict=True):
                 line[place], line[place + 1] = select(graph, swaps, a, b), select(graph, swaps, b, a)
-    return [Dense(graph, np.moveaxis(x, -1, axis)) for x in moved]
+        return lines
+
+    return _by_line(eqn, axis, exchanged, *arrays)
 
 
 def _is_before(graph: Graph, pairs: list[tuple[Scalar, Scalar]]) -> Scalar:
@@ -98,5 +146,6 @@ RULES: dict[str, Callable[..., Any]] = {
     **{name: _cumulative(f"op_{op}") for name, op in _CUMULATIVE.items()},
     "argmax": _first_best("op_above"),
     "argmin": _first_best("op_below"),
+    "dot_general": _dot_general,
     "sort": _sort,
 }

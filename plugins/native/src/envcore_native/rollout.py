@@ -24,7 +24,6 @@ from envcore_native.trace import Program, lower
 
 _TABLE_BLOCK = 256
 _FEW = 16_384  # environments, which are spread over many of a GPU's processors
-_SHARING = 4  # warps that share 32 environments and a network's work: one alone spills with large observations
 _KEY_TYPE = "threefry2x32"
 
 
@@ -133,8 +132,7 @@ def _play_rollouts(
     steps, structure = jax.tree.flatten(program.stacked)
     state_in, fixed = [x for x in state if x.size], [x.reshape(len(x), -1) for x in fixed if x.size]
     count = num_rollouts * num_envs
-    warps = _SHARING if program.num_units else 1
-    lanes = 32 if program.num_units or count <= _FEW else 128
+    block = 32 if count <= _FEW else 128
     strides = {f"stride{i}": x.shape[1] if len(x) > 1 else 0 for i, x in enumerate(fixed)}
     results = kernels.call(
         "rollout",
@@ -145,9 +143,8 @@ def _play_rollouts(
             *(((count, x.size // count), x.dtype) for x in state_in),
             *(((num_steps, count, x.size), x.dtype) for x in steps if x.size),
         ],
-        threads=-(-count // lanes) * lanes * warps,
-        block=lanes * warps,
-        warps=warps,
+        threads=-(-count // block) * block,
+        block=block,
     )
     state = [results.pop(0).reshape(x.shape) if x.size else x for x in state]
     stacked = []

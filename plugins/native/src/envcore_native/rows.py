@@ -2,78 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
-import numpy as np
 from envcore.errors import InvalidArgumentError
 from envcore.typing import PyTree
+from jax.extend.core import Primitive
 
-from envcore_native.arrays import Array, Dense, fixed, inputs
-from envcore_native.body import leaves
-from envcore_native.interpreter import ROW, interpret_function
-from envcore_native.scalars import Graph, Scalar, live
-
-_NAMES_OF_ROWS = "abcdefg"  # a draw for all rows together should not happen to be as long: seven is rare
+ROW_OF = Primitive("row_of")
+"""One row of what a jaxpr computes from a batch, of which one row is given."""
+ROW_OF.multiple_results = True
 
 
-def by_row(name: str, fun: Callable[[PyTree, PyTree], PyTree]) -> Callable[..., PyTree]:
-    """`fun(batch, shared)` as a function of one row of the batch.
+@ROW_OF.def_abstract_eval
+def _(*avals: Any, jaxpr: Any, num_rows: int, num_own: int, name: str) -> Sequence[Any]:
+    return [var.aval.update(shape=var.aval.shape[1:]) for var in jaxpr.outvars]
 
-    It raises `InvalidArgumentError` where a row of the result does not depend on that row of the batch alone, in the
-    same way for every row. Random draws whose first axis is the batch's have the row's part of it.
+
+class OtherRowError(InvalidArgumentError):
+    """A row is computed from another one."""
+
+
+def by_row(name: str, fun: Callable[[PyTree, PyTree], PyTree], num_rows: int) -> Callable[..., PyTree]:
+    """`fun(batch, shared)` of `num_rows` rows as a function of one row, to be interpreted.
+
+    It raises `InvalidArgumentError` where the result has no row for each one of the batch. The interpreter raises
+    `OtherRowError` where a row of the result depends on another row of the batch.
     """
 
     def of_row(row: PyTree, shared: PyTree = None) -> PyTree:
-        _check(name, fun, row, shared)
-
-        def alone(row: PyTree, shared: PyTree) -> PyTree:
-            return jax.tree.map(lambda x: x[0], fun(jax.tree.map(lambda x: x[None], row), shared))
-
-        alone.__name__ = ROW
-        return jax.jit(alone)(row, shared)
+        batch = jax.tree.map(lambda x: jax.ShapeDtypeStruct((num_rows, *x.shape), x.dtype), row)
+        closed, result = jax.make_jaxpr(fun, return_shape=True)(batch, shared)
+        shapes = [x.shape for x in jax.tree.leaves(result)]
+        if any(shape[:1] != (num_rows,) for shape in shapes):
+            raise InvalidArgumentError(
+                f"{name} must return arrays with the batch's axis: for {num_rows} environments it returned shapes "
+                f"{shapes}."
+            )
+        own = jax.tree.leaves(row)
+        inputs = [*own, *jax.tree.leaves(shared), *closed.consts]
+        rows = ROW_OF.bind(*inputs, jaxpr=closed.jaxpr, num_rows=num_rows, num_own=len(own), name=name)
+        return jax.tree.unflatten(jax.tree.structure(result), rows)
 
     return of_row
-
-
-def _check(name: str, fun: Callable[[PyTree, PyTree], PyTree], row: PyTree, shared: PyTree) -> None:
-    """Compares the scalars computed from some rows, from the same with two exchanged, and from one row alone."""
-    graph = Graph()
-    batch = [
-        (graph.input(f"{kind}_number", np.int32), _leaves(graph, f"{kind}_", row, inputs)) for kind in _NAMES_OF_ROWS
-    ]
-    others = _leaves(graph, "shared", shared, fixed)
-
-    def results(*rows: tuple[Scalar, list[Array]]) -> list[np.ndarray]:
-        leaves = [
-            Dense(graph, np.stack([x.scalars() for x in values]))
-            for values in zip(*(values for _, values in rows), strict=True)
-        ]
-        structs = [jax.ShapeDtypeStruct((len(rows), *x.shape), x.dtype) for x in jax.tree.leaves(row)]
-        struct = jax.tree.unflatten(jax.tree.structure(row), structs)
-        with graph.drawing([number for number, _ in rows]):
-            leaves = [x.scalars() for x in interpret_function(graph, fun, (struct, shared), [*leaves, *others])[1]]
-        if any(x.ndim == 0 or len(x) != len(rows) for x in leaves):
-            raise InvalidArgumentError(
-                f"{name} must return arrays with the batch's axis, and be computed for any number of environments: "
-                f"for {len(rows)} it returned shapes {[x.shape for x in leaves]}."
-            )
-        return leaves
-
-    first, second, *rest = batch
-    all_rows, exchanged, alone = results(*batch), results(second, first, *rest), results(first)
-    foreign = {
-        x.number for number, leaves in batch[1:] for x in (number, *(x for leaf in leaves for x in leaf.scalars().flat))
-    }
-    for straight, crossed, single in zip(all_rows, exchanged, alone, strict=True):
-        rows = [list(x.flat) for x in (straight[:1], crossed[1:2], single)]
-        used: list[Scalar] = live(rows[0], set())
-        if not all(x is y is z for x, y, z in zip(*rows, strict=True)) or any(x.number in foreign for x in used):
-            raise InvalidArgumentError(
-                f"{name} must compute each environment's row from that environment's row alone, for envcore_native: "
-                "use envcore.rollout.run_rollout."
-            )
-
-
-def _leaves(graph: Graph, kind: str, tree: PyTree, inputs: Callable[..., Array]) -> list[Array]:
-    return [leaf.array for leaf in leaves(graph, kind, tree, inputs)]

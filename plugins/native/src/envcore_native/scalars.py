@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -78,31 +77,26 @@ class Graph:
 
     Args:
       most_unrolled: arrays with more elements are computed in loops; None where there are no loops.
-      most_selects: choices, constant ones and others, from which on a table in memory is faster than selects.
+      most_selects: constants that are chosen between by selects; more are a table in memory.
 
     Attributes:
-      rows: the numbers of a batch's rows, while a function of the batch is interpreted.
+      num_rows: of the batch, while a function of it is interpreted for one row.
       shared: names of arrays that are the same for all environments.
       affine: loop variables, and sums of several that are different for each of their values.
     """
 
-    def __init__(self, most_unrolled: int | None = None, most_selects: tuple[int, int] = (64, 1)) -> None:
+    def __init__(self, most_unrolled: int | None = None, most_selects: int = 64) -> None:
         self.most_unrolled, self.most_selects = most_unrolled, most_selects
-        self.rows: Sequence[Scalar] = ()
+        self.num_rows: int | None = None
         self.shared: set[str] = set()
         self.affine: set[Scalar] = set()
         self._known: dict[Any, Scalar] = {}
         self._ranges: dict[Scalar, tuple[int, int]] = {}
         self._sums: dict[Scalar, tuple[Scalar, int]] = {}
 
-    @contextlib.contextmanager
-    def drawing(self, rows: Sequence[Scalar]) -> Generator[None]:
-        """A random draw as long as these rows has an element for each."""
-        before, self.rows = self.rows, rows
-        try:
-            yield
-        finally:
-            self.rows = before
+    def number(self, num_rows: int) -> int | Scalar:
+        """The place of the row in a batch of that many."""
+        return self.within(self.input("number", _INT32), 0, num_rows - 1) if num_rows > 1 else 0
 
     def constant(self, value: Any, dtype: Any) -> Scalar:
         value = np.asarray(value, dtype)[()]
@@ -241,16 +235,13 @@ class Graph:
         return self.apply("op_lt", bool, index, self.constant(number, _INT32))
 
 
-def live(outputs: list[Scalar], known: set[int], ends: Collection[str] = ()) -> list[Scalar]:
-    """What the outputs are computed from, in order and not yet known; `known` then has them.
-
-    What scalars with an operation of `ends` are computed from is left out.
-    """
+def live(outputs: list[Scalar], known: set[int]) -> list[Scalar]:
+    """What the outputs are computed from, in order and not yet known; `known` then has them."""
     found, stack = [], list(outputs)
     while stack:
         scalar = stack.pop()
         if scalar.number not in known:
             known.add(scalar.number)
             found.append(scalar)
-            stack.extend(() if scalar.op in ends else scalar.operands)
+            stack.extend(scalar.operands)
     return sorted(found, key=lambda scalar: scalar.number)

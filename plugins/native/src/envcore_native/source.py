@@ -13,15 +13,9 @@ from envcore_native.c import text, type_name
 from envcore_native.scalars import BY_ENVIRONMENT, BY_STEP, Scalar, live
 
 
-def prelude(block: int, warps: int) -> str:
-    """What all generated code needs.
-
-    Args:
-      block: number of threads of a block.
-      warps: number of warps that play the same environments, of which the first stores what is returned.
-    """
-    headers = c.header("arithmetic.h") + "\n" + c.header("memory.h")
-    return f"#define BLOCK {block}\n#define WARPS {warps}\n" + headers
+def prelude(block: int) -> str:
+    """What all generated code needs, for blocks of that many threads."""
+    return f"#define BLOCK {block}\n{c.header('arithmetic.h')}\n{c.header('memory.h')}"
 
 
 def shared_columns(values: Iterable[Scalar]) -> list[Scalar]:
@@ -67,13 +61,11 @@ def rollout_function(
     fixed: Sequence[Leaf],
     next_state: Sequence[Leaf],
     stacked: Sequence[Leaf],
-) -> tuple[str, int]:
+) -> str:
     """A function of one environment: a loop of steps, which stores `stacked` of each, and at the end the state.
 
     There are `count` environments, `num_envs` in each rollout, which has its own rows of the table, and its own arrays
     of `fixed` where their strides are not 0.
-
-    Also returns how many words of shared memory an environment needs for the layers of a network.
     """
     body = Body(columns)
     for leaf in stacked:
@@ -85,20 +77,19 @@ def rollout_function(
         body.add(f"const {type_name(a.dtype)} next_{text(a)} = {text(b)};")
     for a, _ in changed:
         body.add(f"{text(a)} = next_{text(a)};")
-    layers, num_units = body.layers.places()
-    begins = [f"  {line}" for line in layers]
+    begins: list[str] = []
     ends: list[str] = []
     for leaf, end in zip(state, next_state, strict=True):
         for i, x in enumerate(leaf.values):
             place = f"[(size_t)n * {len(leaf.values)} + {i}]"
             begins.append(f"  {type_name(x.dtype)} {text(x)} = {leaf.name}{place};")
-            ends.append(f"  KEEP {end.name}{place} = {text(x)};")
+            ends.append(f"  {end.name}{place} = {text(x)};")
     for leaf in (leaf for leaf in fixed if isinstance(leaf.array, Dense)):
         used = [(i, x) for i, x in enumerate(leaf.values) if x in body.inputs]
         begins += [f"  const {type_name(x.dtype)} {text(x)} = {leaf.name}[{i}];" for i, x in used]
     width, strides = row_width(columns), [f"int stride{i}" for i in range(len(fixed))]
     pointers = [f"const {x.pointer}" for x in (*state, *fixed)] + [x.pointer for x in (*next_state, *stacked)]
-    lines = "\n".join(
+    return "\n".join(
         [
             *_tables(body),
             f"FN void rollout({', '.join(['int thread, int count, int num_envs, int num_steps', *strides])},",
@@ -110,13 +101,11 @@ def rollout_function(
             *begins,
             f"  for (int t = 0; t < num_steps; ++t, row += {width}) {{",
             *body.lines,
-            *(["    SYNC_BLOCK"] if layers else []),
             "  }",
             *ends,
             "}",
         ]
     )
-    return lines, num_units
 
 
 def _scalars(leaves: Sequence[Leaf]) -> list[Scalar]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import numpy as np
@@ -16,15 +15,12 @@ from envcore.rollout import Policy, RolloutState, Transition
 from envcore.typing import PyTree
 
 from envcore_native import source
-from envcore_native.arrays import Dense, each_of, fixed, inputs
+from envcore_native.arrays import fixed, inputs
 from envcore_native.body import KEY_WORDS, Leaf, leaves
 from envcore_native.interpreter import interpret_function
-from envcore_native.lane import AXIS, lane_of, lane_policy, unbatched
+from envcore_native.lane import AXIS, lane_of, unbatched
 from envcore_native.rows import by_row
-from envcore_native.scalars import BY_STEP, Graph, is_key, live
-
-_MOST_KEPT = 64  # elements of an observation that are kept in registers until they are both stored and seen
-_MOST_UNITS = 344  # of 32 environments: 44 KB, and 5 KB of the 48 KiB are for rows that are stored
+from envcore_native.scalars import BY_STEP, Graph, is_key
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -35,7 +31,6 @@ class Program:
       table: the function that computes what all environments share.
       rollout: the function that plays one environment.
       width: words of a row of the table.
-      num_units: words of shared memory that an environment needs for the layers of a network.
       closed_over: traced arrays that the policy or `collect` refers to, which are further inputs.
       stacked: what a step of one environment stores, as `jax.ShapeDtypeStruct`.
     """
@@ -43,7 +38,6 @@ class Program:
     table: str
     rollout: str
     width: int
-    num_units: int
     closed_over: list[jax.Array]
     stacked: PyTree
 
@@ -59,8 +53,10 @@ def lower(
     lane, state = lane_of(env), _state_struct(env)
     own_policy, own_collect = policy, collect
     if env.batch_shape:
-        own_policy = lane_policy(env, policy) or _row_policy(policy)
-        own_collect = by_row("collect", lambda transition, _: collect(transition))
+        num_rows = env.batch_shape[0]
+        choose = by_row("the policy", lambda obs, shared: policy(shared[0], obs, shared[1]), num_rows)
+        own_policy = lambda policy_params, obs, key: choose(obs, (policy_params, key))  # noqa: E731
+        own_collect = by_row("collect", lambda transition, _: collect(transition), num_rows)
 
     def step(key: jax.Array, state: PyTree, fixed: PyTree) -> PyTree:
         start, (params, policy_params) = RolloutState(key, state), fixed
@@ -83,28 +79,16 @@ def lower(
         Leaf(f"out{i}", x, s.dtype) for i, (x, s) in enumerate(zip(outputs, jax.tree.leaves(result), strict=True))
     ]
     next_states, stacked = others[: len(states)], others[len(states) :]
-    stacked = _read_from_units(graph, stacked)
     wanted = [x for leaf in (*next_states, *stacked) for x in leaf.values]
     columns = source.shared_columns(wanted)
-    text, num_units = source.rollout_function(columns, *map(_filled, (states, fixed_leaves, next_states, stacked)))
-    if num_units > _MOST_UNITS:
-        raise InvalidArgumentError(
-            f"envcore_native needs {num_units * 4 * 32} bytes of shared memory for two layers of the policy's network "
-            f"that follow each other, and a GPU has {_MOST_UNITS * 4 * 32}."
-        )
+    text = source.rollout_function(columns, *map(_filled, (states, fixed_leaves, next_states, stacked)))
     return Program(
         table=source.table_function(columns, list(key.scalars()), next_key.values),
         rollout=text,
         width=source.row_width(columns),
-        num_units=num_units,
         closed_over=[value for value, _ in closed_over],
         stacked=result[2],
     )
-
-
-def _row_policy(policy: Policy) -> Policy:
-    choose = by_row("the policy", lambda obs, shared: policy(shared[0], obs, shared[1]))
-    return lambda policy_params, obs, key: choose(obs, (policy_params, key))
 
 
 def _state_struct(env: Environment) -> PyTree:
@@ -120,21 +104,6 @@ def _state_struct(env: Environment) -> PyTree:
                 f"{place} belongs to all environments together, which envcore_native cannot play: wrap it in Batched."
             )
     return struct
-
-
-def _read_from_units(graph: Graph, stacked: list[Leaf]) -> list[Leaf]:
-    """What a step stores, where it is the input of a layer, is read from there: registers would spill."""
-    places: dict[int, Any] = {}
-    for units in live([x for leaf in stacked for x in leaf.values], set()):
-        if units.op == "units":
-            reads = [graph.apply("unit", units.dtype, units, number) for number in range(len(units.operands))]
-            places.update(zip((x.number for x in units.operands), reads, strict=True))
-    return [
-        dataclasses.replace(leaf, array=Dense(graph, each_of(lambda x: places.get(x.number, x), leaf.array.scalars())))
-        if leaf.array.size > _MOST_KEPT
-        else leaf
-        for leaf in stacked
-    ]
 
 
 def _filled(leaves: list[Leaf]) -> list[Leaf]:
