@@ -19,8 +19,7 @@ KEY = jax.random.key(0)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("algorithm", "env_id"),
-    [(PPO, "CartPole-v1"), (PPO, "Pendulum-v1"), (PPO, "Breakout-MinAtar"), (PQN, "Breakout-MinAtar")],
+    ("algorithm", "env_id"), [(PPO, "CartPole-v1"), (PPO, "Pendulum-v1"), (PQN, "DiscountingChain-bsuite")]
 )
 def test_an_update_is_the_same(algorithm: Any, env_id: str) -> None:
     """Two agents side by side learn the same from the same episodes, up to the rounding of floats."""

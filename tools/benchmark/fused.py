@@ -5,7 +5,7 @@
 It writes `tools/site/data/fused.json`, a row for each environment, GPU, policy and what is collected: registers of a
 thread, bytes of local memory (where registers spill), instructions of a step, and seconds of a core to compile. The
 instructions of a step are those inside the loop of steps, each counted once: what only some steps run, such as a game's
-reset, counts in full, and a network's layer, which is a loop of its own, as one pass.
+reset, counts in full.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ import argparse
 import contextlib
 import functools
 import importlib.metadata
-import itertools
 import json
-import math
 import re
 import subprocess
 import tempfile
@@ -30,10 +28,8 @@ import envcore
 import jax
 import jax.numpy as jnp
 import warp as wp
-from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.rollout import Policy, Transition, random_policy, start_rollout
-from envcore.spaces import Discrete
 from envcore.typing import PyTree
 from envcore.wrappers import Batched
 from envcore_native import kernels, run_rollout
@@ -41,9 +37,6 @@ from envcore_native import kernels, run_rollout
 DATA = Path(__file__).parents[1] / "site" / "data" / "fused.json"
 GPUS = {"H100": 90, "A100": 80}
 NUM_ENVS = 65_536
-NETWORK = "64 x 64 network"
-MOST_INPUTS = 1_024
-"""A layer with more does not fit a GPU's shared memory."""
 COLLECT: dict[str, Callable[[Transition], PyTree]] = {
     "nothing": lambda step: (),
     "transitions": lambda step: (step.obs, step.action, step.reward, step.done),
@@ -70,72 +63,39 @@ def environments() -> list[str]:
 
 
 def measure(env_id: str) -> list[dict[str, Any]]:
-    """A row for each GPU, policy and what is collected."""
-    env, params = envcore.make(env_id)
-    batch = Batched(env, NUM_ENVS)
-    found: list[tuple[str, str, Policy, PyTree]] = [("random", name, random_policy(batch), None) for name in COLLECT]
-    if math.prod(env.observation_space(params).shape) <= MOST_INPUTS:
-        found.append((NETWORK, "transitions", *network(batch)))
+    """A row for each GPU and what is collected."""
+    batch = Batched(envcore.make(env_id)[0], NUM_ENVS)
     rows = []
-    for label, collected, policy, policy_params in found:
-        kernel, block = rollout_kernel(batch, policy, policy_params, collect=COLLECT[collected])
+    for collected, collect in COLLECT.items():
+        kernel, block = rollout_kernel(batch, random_policy(batch), collect=collect)
         for gpu, arch in GPUS.items():
-            row = {"id": env_id, "policy": label, "collected": collected, "gpu": gpu}
+            row = {"id": env_id, "policy": "random", "collected": collected, "gpu": gpu}
             rows.append(row | compiled(kernel, block, arch) | {"warp": wp.__version__})
     return rows
 
 
-def network(batch: Batched) -> tuple[Policy, PyTree]:
-    """A policy with two hidden layers of 64 units and what it takes, as `jax.ShapeDtypeStruct`."""
-    params = arguments.default_params(batch.env)
-    actions: Any = batch.env.action_space(params)
-    is_discrete = isinstance(actions, Discrete)
-    sizes = [math.prod(batch.env.observation_space(params).shape), 64, 64]
-    sizes.append(actions.n if is_discrete else math.prod(actions.shape))
-    weights = [
-        tuple(jax.ShapeDtypeStruct(shape, jnp.float32) for shape in ((inputs, outputs), (outputs,)))
-        for inputs, outputs in itertools.pairwise(sizes)
-    ]
-
-    def policy(weights: PyTree, obs: jax.Array, key: jax.Array) -> jax.Array:
-        x = obs.reshape(len(obs), -1).astype(jnp.float32)
-        *hidden, (matrix, bias) = weights
-        for each in hidden:
-            x = jnp.tanh(x @ each[0] + each[1][None])
-        x = x @ matrix + bias[None]
-        if is_discrete:
-            return x.argmax(1)
-        low, high = (jnp.broadcast_to(each, actions.shape)[None] for each in (actions.low, actions.high))
-        return low + (high - low) * jax.nn.sigmoid(x)
-
-    return policy, weights
-
-
-def rollout_kernel(env: Environment, policy: Policy, policy_params: PyTree = None, **options: Any) -> tuple[Any, int]:
+def rollout_kernel(env: Environment, policy: Policy, **options: Any) -> tuple[Any, int]:
     """Warp's kernel of `run_rollout`, not yet compiled, and the number of threads of a block.
 
     Args:
       env: as `run_rollout` takes it.
       policy: as `run_rollout` takes it.
-      policy_params: arrays or `jax.ShapeDtypeStruct`.
       options: `params` and `collect`.
     """
     found: list[tuple[Any, int]] = []
 
-    def instead(
-        name: str, text: str, scalars: Any, inputs: Any, outputs: Any, *, threads: int, block: int, warps: int = 1
-    ) -> Any:
+    def instead(name: str, text: str, scalars: Any, inputs: Any, outputs: Any, *, threads: int, block: int) -> Any:
         types = kernels.array_types(inputs, outputs)
-        kernel = kernels.kernel(name, text, tuple(scalars), types, len(outputs), block, warps)
+        kernel = kernels.kernel(name, text, tuple(scalars), types, len(outputs), block)
         found.append((kernel.kernel, block))
         return [jnp.zeros(*output) for output in outputs]
 
-    def run(key: jax.Array, policy_params: PyTree) -> PyTree:
+    def run(key: jax.Array) -> PyTree:
         start = start_rollout(env, key, options.get("params"))
-        return run_rollout(env, policy, start, 100, policy_params=policy_params, **options)
+        return run_rollout(env, policy, start, 100, **options)
 
     with mock.patch.object(kernels, "call", instead):
-        jax.eval_shape(run, jax.random.key(0), policy_params)
+        jax.eval_shape(run, jax.random.key(0))
     return found[-1]
 
 

@@ -22,7 +22,6 @@ _TRAINING = {
     "gymnax + PPO": "PureJaxRL's PPO on gymnax",
     "envcore + PPO": "PureJaxRL's PPO on envcore",
     "envcore + its PPO": "PPO",
-    "envcore + its PPO, fused": "PPO, rollouts by envcore-native",
 }
 _NUM_ENVS = 65_536
 """Of the chart."""

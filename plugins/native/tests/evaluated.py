@@ -48,7 +48,7 @@ def by_kernel(fun, structs):
     def call(*args):
         row = np.zeros((1, 1), np.uint32)
         outputs = [((1, 1, x.size), x.dtype) for x in result]
-        scalars = {"count": 1, "num_envs": 1, "num_steps": 1, **{f"stride{i}": 0 for i in range(len(args))}}
+        scalars = {"count": 1, "num_steps": 1}
         args = [x.reshape(-1) for x in args]
         return kernels.call("rollout", text, scalars, [row, *args], outputs, threads=32, block=32)
 

@@ -28,7 +28,6 @@ def test_programs_inside_a_program():
             lax.fori_loop(0, 3, lambda n, y: y + n, x),
             twice(x),
             jax.checkpoint(twice)(x),
-            lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] * 2), (jnp.int32(0), x))[1],
             jax.jit(lambda x: x - 1)(x),
             lax.optimization_barrier(x),
             jnp.sin(jnp.float32(0)).astype(jnp.int32) + x,
@@ -64,8 +63,3 @@ def test_the_line_is_of_the_caller_where_jax_has_the_primitive_inside():
 def test_another_type_is_named():
     with pytest.raises(InvalidArgumentError, match=r"no rule for \w+ of float16 at .*test_interpreter"):
         evaluated(lambda x: x.astype(jnp.float16), X)
-
-
-def test_a_loop_whose_length_depends_on_values_is_named():
-    with pytest.raises(InvalidArgumentError, match=r"a while loop of any number of iterations at .*test_interpreter"):
-        evaluated(lambda x: lax.while_loop(lambda y: y.sum() < 100, lambda y: y + 1, x), X)

@@ -15,8 +15,6 @@ from envcore_native.scalars import BY_ENVIRONMENT, Graph, Key, Scalar, Table, ch
 Index = tuple[Any, ...]
 """For each axis a number or an int32 scalar, from 0 to the axis's length less one."""
 
-_MOST_HELD = 8  # elements of an array of params that a kernel keeps in registers
-
 
 class Array:
     """An array of scalars, each made when it is asked for.
@@ -181,13 +179,11 @@ def inputs(graph: Graph, name: str, shape: Sequence[int], dtype: Any, varies: in
 
 
 def fixed(graph: Graph, name: str, shape: Sequence[int], dtype: Any) -> Array:
-    """An array of inputs that all steps and environments share; of a longer one, elements are read where needed.
+    """An array of inputs in memory, whose elements are read where they are needed.
 
     Raises:
       InvalidArgumentError: there is no arithmetic for its type.
     """
-    if math.prod(shape) <= _MOST_HELD and graph.most_unrolled is None:
-        return inputs(graph, name, shape, dtype)
     check_dtype(dtype)
     return in_memory(graph, name, shape, dtype)
 

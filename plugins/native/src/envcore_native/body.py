@@ -56,7 +56,6 @@ class Body:
     def __init__(self, columns: Sequence[Scalar] = ()):
         self.lines: list[str] = []
         self.tables: dict[Table, str] = {}
-        self.inputs: set[Scalar] = set()
         self._known: set[int] = set()
         for place, column in enumerate(columns):
             self._known.add(column.number)
@@ -66,11 +65,12 @@ class Body:
     def add(self, line: str) -> None:
         self.lines.append("    " + line)
 
+    def table_lines(self) -> list[str]:
+        return [c.table(name, table.values, table.dtype) for table, name in self.tables.items()]
+
     def compute(self, scalars: Iterable[Scalar]) -> None:
         for scalar in live(list(scalars), self._known):
-            if scalar.op == "input":
-                self.inputs.add(scalar)
-            elif scalar.op != "const":
+            if scalar.op not in ("input", "const"):
                 self._declare(scalar)
 
     def store(self, leaf: Leaf) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -83,33 +84,31 @@ def web(
     render = function.lower(
         "envcore_render", lambda shared, row: ((), env.render(row[0], shared[2], height)), code.shared, code.row
     )
-    arrays = _named({"shared": code.shared, "row": code.row, "key": code.shared[0], "state": code.turn.view.state})
-    arrays += _named({"obs": code.turn.view.obs, "info": code.turn.view.info})
-    arrays += _named(dict(zip(("reward", "terminated", "truncated"), code.turn[1:], strict=True)))
-    one = jax.tree.leaves(code.row[1])[0]
-    arrays += [("done", jax.ShapeDtypeStruct((), np.bool_)), ("action", jax.ShapeDtypeStruct(one.shape, code.staged))]
-    num_inputs = len(jax.tree.leaves((code.shared, code.row)))
-    drawn = [*range(num_inputs), len(arrays)]
-    arrays.append(("picture", render.rows))
-    tables, functions, exports = {"drawn": drawn}, [render.source], _EXPORTS
+    view, one = code.turn.view, jax.tree.leaves(code.row[1])[0]
+    taken = jax.ShapeDtypeStruct(one.shape, code.staged)
+    arrays = _named({"shared": code.shared, "row": code.row, "key": code.shared[0], **view._asdict()})
+    arrays |= _named(dict(zip(("reward", "terminated", "truncated"), code.turn[1:], strict=True)))
+    arrays |= {"done": jax.ShapeDtypeStruct((), np.bool_), "action": taken, "picture": render.rows}
+    functions, exports = [render.source], _EXPORTS
     if policy is not None:
-        observed = [
-            place for place, (name, _) in enumerate(arrays) if name.partition(".")[0].partition("[")[0] == "obs"
-        ]
-        act = function.lower(
-            "envcore_act", lambda shared, row: _acted(policy, *row), (), (code.turn.view.obs, code.shared[0])
-        )
-        chosen = _named({"chosen": act.rows[0], "policy_key": act.rows[1]})
-        tables["acted"] = [*observed, len(arrays) + len(chosen) - 1, *range(len(arrays), len(arrays) + len(chosen))]
-        arrays, functions, exports = arrays + chosen, [*functions, act.source], exports + _ACT
+        args = (code.turn.view.obs, code.shared[0])
+        act = function.lower("envcore_act", lambda shared, row: _acted(policy, *row), (), args)
+        arrays |= _named({"chosen": act.rows[0], "policy_key": act.rows[1]})
+        functions, exports = [*functions, act.source], exports + _ACT
+    tables = {
+        "arrays": list(range(len(arrays))),
+        "drawn": _places(arrays, "shared", "row", "picture"),
+        "acted": _places(arrays, "obs", "policy_key", "chosen", "policy_key"),
+    }
     values = dict(enumerate(jax.tree.leaves(params), 2))
-    lines = [_storage(place, leaf, values.get(place)) for place, (_, leaf) in enumerate(arrays)]
-    tables = {"arrays": list(range(len(arrays))), **tables}
-    lines += [f"static void* {name}[] = {{{', '.join(f'array_{i}' for i in of)}}};" for name, of in tables.items()]
+    lines = [_storage(place, leaf, values.get(place)) for place, leaf in enumerate(arrays.values())]
+    lines += [
+        f"static void* {name}[] = {{{', '.join(f'array_{i}' for i in of)}}};" for name, of in tables.items() if of
+    ]
     text = [c.header("wasm.h"), code.text, *functions, *lines]
     text += ["#define WEB(name) __attribute__((export_name(#name)))", exports]
     module = compiler.web("\n".join(text))
-    places = {name: place for place, (name, _) in enumerate(arrays)}
+    places = {name: place for place, name in enumerate(arrays)}
     if code.staged == one.dtype:  # `play` reads numbers where they are
         places["action"] = len(jax.tree.leaves((code.shared, code.row[0])))
     about = {
@@ -117,7 +116,9 @@ def web(
         "height": render.rows.shape[0],
         "width": render.rows.shape[1],
         "isOneNumber": one.shape == (),
-        "arrays": {name: (places[name], c.type_name(leaf.dtype), math.prod(leaf.shape)) for name, leaf in arrays},
+        "arrays": {
+            name: (places[name], c.type_name(leaf.dtype), math.prod(leaf.shape)) for name, leaf in arrays.items()
+        },
     }
     path = Path(folder) / f"{env.name}.js"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -131,13 +132,16 @@ def _acted(policy: Callable[[PyTree, jax.Array], PyTree], obs: PyTree, data: jax
     return (), (policy(obs, turns.typed_key(data)), kept)
 
 
-def _named(trees: dict[str, PyTree]) -> list[tuple[str, Any]]:
-    """The leaves with their names, such as "state.time"."""
-    return [
-        (name + jax.tree_util.keystr(path), leaf)
-        for name, tree in trees.items()
-        for path, leaf in jax.tree_util.tree_leaves_with_path(tree)
-    ]
+def _named(trees: dict[str, PyTree]) -> dict[str, Any]:
+    """The leaves by their names, such as "state.time"."""
+    pairs = [(name, pair) for name, tree in trees.items() for pair in jax.tree_util.tree_leaves_with_path(tree)]
+    return {name + jax.tree_util.keystr(path): leaf for name, (path, leaf) in pairs}
+
+
+def _places(arrays: dict[str, Any], *trees: str) -> list[int]:
+    """The numbers of the arrays that are leaves of these trees."""
+    of_leaves = [re.split(r"[.\[]", name)[0] for name in arrays]
+    return [place for tree in trees for place, of in enumerate(of_leaves) if of == tree]
 
 
 def _storage(place: int, leaf: Any, value: Any) -> str:

@@ -20,7 +20,7 @@ from envcore.errors import EnvcoreError
 
 _FLAGS = ["-O3", "-shared", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-w"]
 _WEB_FLAGS = ["-O2", "-s", "-w", "-nostdlib", "-Wl,--no-entry", "-ffp-contract=off", "-fno-math-errno"]
-_WEB_FEATURES = ["-msimd128", "-mbulk-memory", "-mnontrapping-fptoint"]
+_WEB_FLAGS += ["-msimd128", "-mbulk-memory", "-mnontrapping-fptoint"]
 _HOW_TO_GET_ONE = "install a C compiler, or `pip install 'envcore-native[zig]'`"
 
 
@@ -29,18 +29,15 @@ class CompilerError(EnvcoreError):
 
 
 def command() -> Sequence[str] | None:
-    """The compiler: `$CC`, the system's, or the wheel `ziglang`; None without any."""
-    given = os.environ.get("CC", "").split()
+    """The compiler: `$CC`, `cc`, or the wheel `ziglang`; None without any."""
+    given = os.environ.get("CC", "cc").split()
     if given and shutil.which(given[0]):
         return given
-    for name in ("cc", "gcc", "clang"):
-        if shutil.which(name):
-            return [name]
     return [sys.executable, "-m", "ziglang", "cc"] if importlib.util.find_spec("ziglang") else None
 
 
 def load(source: str) -> ctypes.CDLL:
-    """The compiled source, which is compiled once for each machine, compiler and source.
+    """The compiled source, which is compiled once for each machine, compiler and source: machines may share a folder.
 
     Raises:
       CompilerError: there is no compiler, or it fails.
@@ -49,7 +46,7 @@ def load(source: str) -> ctypes.CDLL:
     if compiler is None:
         raise CompilerError(f"there is no C compiler: {_HOW_TO_GET_ONE}.")
     flags = [*_FLAGS, "-march=native"] if platform.machine() in ("x86_64", "AMD64") else _FLAGS
-    identity = "\n".join([*compiler, *flags, _processor(), source])
+    identity = "\n".join([*compiler, *flags, platform.node(), source])
     library = _folder() / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.so"
     try:
         if not library.exists():
@@ -63,17 +60,14 @@ def web(source: str) -> bytes:
     """The source as WebAssembly.
 
     Raises:
-      CompilerError: neither the wheel `ziglang` nor clang with lld is installed, or it fails.
+      CompilerError: the wheel `ziglang` is not installed, or it fails.
     """
-    if importlib.util.find_spec("ziglang"):
-        compiler = [sys.executable, "-m", "ziglang", "cc", "--target=wasm32-freestanding"]
-    elif shutil.which("clang") and shutil.which("wasm-ld"):
-        compiler = ["clang", "--target=wasm32"]
-    else:
-        raise CompilerError("WebAssembly needs a compiler: `pip install 'envcore-native[zig]'`, or clang and lld.")
+    if not importlib.util.find_spec("ziglang"):
+        raise CompilerError("WebAssembly needs a compiler: `pip install 'envcore-native[zig]'`.")
+    compiler = [sys.executable, "-m", "ziglang", "cc", "--target=wasm32-freestanding", *_WEB_FLAGS]
     with tempfile.TemporaryDirectory() as folder:
         module = Path(folder) / "module.wasm"
-        _compile([*compiler, *_WEB_FLAGS, *_WEB_FEATURES], source, module, [])
+        _compile(compiler, source, module, [])
         return module.read_bytes()
 
 
@@ -91,16 +85,6 @@ def _compile(command: Sequence[str], source: str, library: Path, libraries: Sequ
             first = next((line for line in lines if "error" in line), lines[0])
             raise CompilerError(f"{' '.join(command[:3])} failed with {done.returncode}: {first}")
         made.replace(library)
-
-
-@functools.cache
-def _processor() -> str:
-    """What `-march=native` depends on."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return "".join(line for line in lines if line.startswith(("model name", "flags")))[:4096]
 
 
 @functools.cache

@@ -91,7 +91,7 @@ def lower(
             rows.append(f"    {kind} const {leaf.name} = {pointer} + number * {leaf.array.size}l;")
     lines = [
         f"void {name}(int32 first, int32 end, void** arrays) {{",
-        *(f"  {c.table(name, table.values, table.dtype)}" for table, name in body.tables.items()),
+        *body.table_lines(),
         *pointers,
         *body.shared,
         "  for (int32 number = first; number < end; ++number) {",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -59,14 +58,6 @@ def _written(
     """The element at an index after a window was combined with the part that begins at `starts`, if that is inside."""
     limits = _limits(shape, window)
     if min(limits, default=0) < 0:
-        return old
-    if graph.most_unrolled is None:
-        axes = zip(index, window, limits, strict=True)
-        for begin in itertools.product(*(range(max(i - n + 1, 0), min(i, most) + 1) for i, n, most in axes)):
-            is_here = both(graph, *map(functools.partial(_equal, graph), starts, begin))
-            if not (is_here.is_constant and not is_here.args[0]):
-                offset = tuple(i - b for i, b in zip(index, begin, strict=True))
-                old = select(graph, is_here, old, combine(old, update(offset)))
         return old
     flags, place = [], []
     for i, start, size, most in zip(index, starts, window, limits, strict=True):

@@ -21,14 +21,13 @@ from envcore_native import indexing, known, reductions, rules
 from envcore_native.arrays import Array, Dense, Index, constants, fixed, is_equal, keys_of, select, stored, words_of
 from envcore_native.functions import FUNCTIONS
 from envcore_native.rows import ROW_OF, OtherRowError
-from envcore_native.rules import Equation, TooManyError, each
+from envcore_native.rules import Equation, NoRuleError, each
 from envcore_native.scalars import Graph, Key, check_dtype, is_key
 
 Value = np.ndarray | Array
 """What the program computes: numbers, where they are known, or an array of scalars."""
 
 _RULES = {**rules.RULES, **reductions.RULES, **indexing.RULES}
-_MOST_ITERATIONS = 1_000
 _MOST_KNOWN = 4_096
 _MOST_NESTED = 50  # arrays that are functions of one another, before one is stored
 _CALLS = {
@@ -137,7 +136,7 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[Any], place: str) -> Any
             check_dtype(aval.dtype, name, place)
     try:
         result = _RULES[name](Equation(graph, avals[0], params), *(_array(graph, x) for x in inputs))
-    except TooManyError as error:
+    except NoRuleError as error:
         raise InvalidArgumentError(f"envcore_native has no rule for {name} of {error}{place}.") from None
     return result if equation.primitive.multiple_results else [result]
 
@@ -185,13 +184,9 @@ def _cond(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[
 def _scan(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[Value]:
     params, closed = equation.params, equation.params["jaxpr"]
     # JAX's versions name the counts differently; what is scanned has an axis more outside than inside.
-    insides = zip(equation.invars, closed.jaxpr.invars, strict=True)
-    num_rows = sum(outside.aval.ndim > inside.aval.ndim for outside, inside in insides)
-    stacked = [
-        var
-        for var, inside in zip(equation.outvars, closed.jaxpr.outvars, strict=True)
-        if var.aval.ndim > inside.aval.ndim
-    ]
+    outside, inside = (*equation.invars, *equation.outvars), (*closed.jaxpr.invars, *closed.jaxpr.outvars)
+    is_scanned = [x.aval.ndim > y.aval.ndim for x, y in zip(outside, inside, strict=True)]
+    num_rows, stacked = sum(is_scanned[: len(inputs)]), equation.outvars[is_scanned[len(inputs) :].count(False) :]
     num_carry = len(equation.outvars) - len(stacked)
     fixed, rows = inputs[: len(inputs) - num_rows], inputs[len(inputs) - num_rows :]
     consts, carry = fixed[: len(fixed) - num_carry], fixed[len(fixed) - num_carry :]
@@ -208,22 +203,6 @@ def _scan(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[
         return [*carry, *(np.zeros(var.aval.shape, var.aval.dtype) for var in stacked)]
     columns = zip(stacked, zip(*outputs, strict=True), strict=True)
     return [*carry, *(_RULES["stack"](Equation(graph, var.aval, {"axis": 0}), *column) for var, column in columns)]
-
-
-def _while(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[Value]:
-    params = equation.params
-    condition, body = params["cond_jaxpr"], params["body_jaxpr"]
-    first = params["cond_nconsts"]
-    second = first + params["body_nconsts"]
-    of_condition, of_body, carry = inputs[:first], inputs[first:second], inputs[second:]
-    for _ in range(_MOST_ITERATIONS):
-        (goes_on,) = interpret(graph, condition.jaxpr, condition.consts, [*of_condition, *carry], place)
-        if isinstance(goes_on, Array):
-            break
-        if not goes_on:
-            return carry
-        carry = interpret(graph, body.jaxpr, body.consts, [*of_body, *carry], place)
-    raise InvalidArgumentError(f"envcore_native has no rule for a while loop of any number of iterations{place}.")
 
 
 def _row(graph: Graph, x: Value, place: Any) -> Value:
@@ -267,7 +246,6 @@ def _row_of(graph: Graph, equation: Any, inputs: list[Value], place: str) -> lis
 _PROGRAMS: dict[str, Callable[..., list[Value]]] = {
     "cond": _cond,
     "scan": _scan,
-    "while": _while,
     "platform_index": _platform_index,
     "optimization_barrier": _barrier,
     ROW_OF.name: _row_of,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from envcore_native.arrays import Array, Dense, Index, select, stored
-from envcore_native.rules import Equation, TooManyError, convert
+from envcore_native.rules import Equation, NoRuleError, convert
 from envcore_native.scalars import Graph, Scalar
 
 _REDUCTIONS = {"sum": "add", "prod": "mul", "max": "max", "min": "min", "and": "and", "or": "or", "xor": "xor"}
@@ -107,7 +107,7 @@ def _dot_general(eqn: Equation, x: Array, y: Array) -> Array:
     if count <= _MOST_PRODUCTS:
         return result
     if graph.most_unrolled is None:
-        raise TooManyError(
+        raise NoRuleError(
             f"{count:,} products of numbers, more than {_MOST_PRODUCTS:,}: use envcore.rollout.run_rollout"
         )
     return stored(result)
@@ -118,7 +118,7 @@ def _sort(eqn: Equation, *arrays: Array) -> list[Array]:
     graph, axis = eqn.graph, eqn.params["dimension"]
     count = arrays[0].shape[axis]
     if count > _MOST_SORTED:
-        raise TooManyError(f"{count} elements")
+        raise NoRuleError(f"{count} elements")
 
     def exchanged(*lines: list[Scalar]) -> Any:
         for place in (place for first in range(count) for place in range(first % 2, count - 1, 2)):

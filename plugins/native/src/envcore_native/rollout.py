@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.custom_batching
 import jax.numpy as jnp
 from envcore import checks, random, trees
 from envcore.engine import arguments
@@ -17,7 +16,6 @@ from envcore.environment import Environment
 from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.rollout import Policy, RolloutState, Transition
 from envcore.typing import PyTree
-from jax.extend import backend
 
 from envcore_native import kernels
 from envcore_native.trace import Program, lower
@@ -39,13 +37,12 @@ def run_rollout(
     """What `envcore.rollout.run_rollout` returns, computed by one kernel on a CPU or a CUDA device.
 
     The environments play the same trajectories with the same key: integers and bools are equal bit for bit, floats
-    differ by rounding. Under `vmap`, over params for example, one kernel plays all rollouts. They cannot be
-    differentiated.
+    differ by rounding. Under `vmap`, the rollouts are played one after another. They cannot be differentiated.
 
     Args:
       env: one environment, or `Batched` with or without wrappers around it.
-      policy: `random_policy(env)`, or a function of each environment's observation alone: arithmetic, indexing, the
-        layers of a network, and draws of `jax.random` or `envcore.random` whose first axis is the environments'.
+      policy: `random_policy(env)`, or a function of each environment's observation alone: arithmetic, indexing, small
+        products, and draws of `jax.random` or `envcore.random`.
       start: from `start_rollout`, or from an earlier rollout.
       num_steps: number of steps, static.
       params: the environment's params; its defaults if None.
@@ -66,12 +63,19 @@ def run_rollout(
     _check_platform()
     _check_key(start.key)
     fixed = jax.tree.map(jnp.asarray, (params, policy_params))
-    program = _lowered(env, policy, collect, fixed)
+    leaves, structure = jax.tree.flatten(fixed)
+    types = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype, weak_type=x.weak_type) for x in leaves)
+    program = _lowered(env, policy, collect, structure, types)
     words = jax.random.key_data(start.key) if trees.is_key(start.key) else start.key
-    inputs = [*jax.tree.leaves(fixed), *program.closed_over]
+    inputs = [*leaves, *program.closed_over]
     words, leaves, stacked = _play(program, env.batch_shape, num_steps, words, jax.tree.leaves(state), inputs)
     key = jax.random.wrap_key_data(words, impl=_KEY_TYPE) if trees.is_key(start.key) else words
     return RolloutState(key, jax.tree.unflatten(jax.tree.structure(state), leaves)), stacked
+
+
+@functools.lru_cache(maxsize=256)
+def _lowered(env: Environment, policy: Policy, collect: Any, structure: Any, types: Any) -> Program:
+    return lower(env, policy, collect, *jax.tree.unflatten(structure, types))
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
@@ -83,62 +87,23 @@ def _play(
     state: list[jax.Array],
     fixed: list[jax.Array],
 ) -> tuple[jax.Array, list[jax.Array], PyTree]:
-    """Plays a rollout, and under `vmap` all of them by one kernel."""
-
-    @jax.custom_batching.custom_vmap
-    def play(*inputs: Any) -> Any:
-        return _play_rollouts(program, batch_shape, num_steps, *inputs)
-
-    @play.def_vmap
-    def _(axis_size: int, in_batched: Any, words: Any, state: Any, fixed: Any) -> Any:
-        num_rollouts = words.shape[1 if in_batched[0] else 0]
-
-        def merged(x: jax.Array, is_batched: bool) -> jax.Array:
-            inner = x.shape[2 if is_batched else 1 :]
-            x = jnp.broadcast_to(x, (axis_size, num_rollouts, *inner))
-            return x.reshape(axis_size * num_rollouts, *inner)
-
-        def merged_unless_shared(x: jax.Array, is_batched: bool) -> jax.Array:
-            return x if not is_batched and len(x) == 1 else merged(x, is_batched)
-
-        words, state = jax.tree.map(merged, (words, state), tuple(in_batched[:2]))
-        found = play(words, state, jax.tree.map(merged_unless_shared, fixed, in_batched[2]))
-        found = jax.tree.map(lambda x: x.reshape(axis_size, len(x) // axis_size, *x.shape[1:]), found)
-        return found, jax.tree.map(lambda _: True, found)
-
-    found = play(*jax.tree.map(lambda x: x[None], (words, state, fixed)))
-    return jax.tree.map(lambda x: x[0], found)
-
-
-def _play_rollouts(
-    program: Program,
-    batch_shape: tuple[int, ...],
-    num_steps: int,
-    words: jax.Array,
-    state: list[jax.Array],
-    fixed: list[jax.Array],
-) -> tuple[jax.Array, list[jax.Array], PyTree]:
-    """Plays several rollouts, which are the first axis of all arrays; it may be 1 in those of `fixed`."""
-    num_envs, num_rollouts = math.prod(batch_shape), len(words)
     rows, words = kernels.call(
         "table",
         program.table,
         {"num_steps": num_steps},
         [words],
-        [((num_rollouts, num_steps, program.width), words.dtype), (words.shape, words.dtype)],
-        threads=num_rollouts * _TABLE_BLOCK,
+        [((num_steps, program.width), words.dtype), (words.shape, words.dtype)],
+        threads=_TABLE_BLOCK,
         block=_TABLE_BLOCK,
     )
     steps, structure = jax.tree.flatten(program.stacked)
-    state_in, fixed = [x for x in state if x.size], [x.reshape(len(x), -1) for x in fixed if x.size]
-    count = num_rollouts * num_envs
+    count, state_in = math.prod(batch_shape), [x for x in state if x.size]
     block = 32 if count <= _FEW else 128
-    strides = {f"stride{i}": x.shape[1] if len(x) > 1 else 0 for i, x in enumerate(fixed)}
     results = kernels.call(
         "rollout",
         program.rollout,
-        {"count": count, "num_envs": num_envs, "num_steps": num_steps, **strides},
-        [rows, *(x.reshape(count, -1) for x in state_in), *(x.reshape(-1) for x in fixed)],
+        {"count": count, "num_steps": num_steps},
+        [rows, *(x.reshape(count, -1) for x in state_in), *(x.ravel() for x in fixed if x.size)],
         [
             *(((count, x.size // count), x.dtype) for x in state_in),
             *(((num_steps, count, x.size), x.dtype) for x in steps if x.size),
@@ -147,32 +112,16 @@ def _play_rollouts(
         block=block,
     )
     state = [results.pop(0).reshape(x.shape) if x.size else x for x in state]
-    stacked = []
-    for x in steps:
-        array = results.pop(0) if x.size else jnp.zeros((num_steps, count, 0), x.dtype)
-        stacked.append(jnp.moveaxis(array.reshape(num_steps, num_rollouts, *batch_shape, *x.shape), 1, 0))
+    stacked = [results.pop(0) if x.size else jnp.zeros(0, x.dtype) for x in steps]
+    stacked = [x.reshape(num_steps, *batch_shape, *step.shape) for x, step in zip(stacked, steps, strict=True)]
     return words, state, jax.tree.unflatten(structure, stacked)
-
-
-def _lowered(env: Environment, policy: Policy, collect: Any, fixed: PyTree) -> Program:
-    leaves, structure = jax.tree.flatten(fixed)
-    types = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype, weak_type=x.weak_type) for x in leaves)
-    try:
-        return _lowered_once(env, policy, collect, structure, types)
-    except TypeError:  # a policy that cannot be hashed
-        return _lowered_once.__wrapped__(env, policy, collect, structure, types)
-
-
-@functools.lru_cache(maxsize=256)
-def _lowered_once(env: Environment, policy: Policy, collect: Any, structure: Any, types: Any) -> Program:
-    return lower(env, policy, collect, *jax.tree.unflatten(structure, types))
 
 
 def _check_platform() -> None:
     if importlib.util.find_spec("warp") is None:
         raise EnvcoreError("envcore_native.run_rollout needs Warp: pip install warp-lang.")
     platform = jax.default_backend()
-    if platform not in ("cpu", "gpu", "cuda") or "rocm" in backend.get_backend().platform_version:
+    if platform not in ("cpu", "gpu", "cuda"):
         raise EnvcoreError(
             f"envcore_native.run_rollout needs a CPU or a CUDA device, and JAX's backend is {platform}: "
             "use envcore.rollout.run_rollout."

@@ -19,7 +19,7 @@ from envcore.errors import InvalidArgumentError
 from envcore.typing import PyTree
 
 from envcore_native import c, compiler, function, turns
-from envcore_native.lane import lane_key, lane_of, unbatched
+from envcore_native.lane import lane_key, lane_of, state_struct, unbatched
 from envcore_native.turns import Spend, Turn, View, typed_key
 
 
@@ -54,10 +54,8 @@ def code(env: Environment, autoreset: str, spend: Spend) -> Code:
     if not config.jax_threefry_partitionable:
         raise InvalidArgumentError("envcore_native draws random numbers only with jax_threefry_partitionable on.")
     one, plain = lane_of(env), unbatched(env)
-    state, params = arguments.state_struct(plain), arguments.default_params(plain)
-    space, whole = plain.action_space(params), arguments.state_struct(env)
-    if any((*env.batch_shape, *x.shape) != y.shape for x, y in zip(*map(jax.tree.leaves, (state, whole)), strict=True)):
-        raise InvalidArgumentError(f"envcore_native has no rows of {env.name}'s state, which environments share.")
+    state, params = state_struct(env), arguments.default_params(plain)
+    space = plain.action_space(params)
     key, params = jax.ShapeDtypeStruct((2,), np.uint32), jax.eval_shape(lambda: params)
     shared = key, jax.ShapeDtypeStruct((3,), np.bool_), params
     row = state, jax.eval_shape(lambda: space.sample(jax.random.key(0))), key

@@ -18,8 +18,8 @@ from envcore_native.scalars import Graph, Scalar
 RULES: dict[str, Callable[..., Any]] = {}
 
 
-class TooManyError(Exception):
-    """A primitive would become more code than a program should have; the message says of how many elements."""
+class NoRuleError(Exception):
+    """There is no rule for some uses of a primitive, or it would become too much code; the message says of what."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,24 +128,17 @@ def _bitcast_convert_type(eqn: Equation, x: Array) -> Array:
     def cast(scalar: Scalar, dtype: np.dtype) -> Scalar:
         return scalar if scalar.dtype == dtype else graph.apply("op_bitcast", dtype, dtype, scalar)
 
-    # A last axis has the parts of a word, the lowest first.
     def part(index: Index) -> Scalar:
         shift = graph.times(index[-1], 8 * aval.dtype.itemsize)
         shift = graph.constant(shift, word_type) if isinstance(shift, int) else cast(shift, word_type)
         word = graph.apply("op_shift_right_logical", word_type, cast(x.at(index[:-1]), word_type), shift)
         return convert(graph, aval.dtype, word)
 
-    def whole(index: Index) -> Scalar:
-        word = graph.constant(0, word_type)
-        for place in range(x.shape[-1]):
-            shift = graph.constant(32 // x.shape[-1] * place, word_type)
-            piece = graph.apply("op_shift_left", word_type, convert(graph, word_type, x.at((*index, place))), shift)
-            word = graph.apply("op_or", word_type, word, piece)
-        return cast(word, aval.dtype)
-
     if x.shape == aval.shape:
         return eqn.each(lambda scalar: cast(scalar, aval.dtype), x)
-    return eqn.computed(part if len(aval.shape) > x.ndim else whole)
+    if len(aval.shape) < x.ndim:
+        raise NoRuleError(f"several elements of {x.at((0,) * x.ndim).dtype} to one")
+    return eqn.computed(part)  # a last axis has the parts of a word, the lowest first
 
 
 @rule

@@ -205,8 +205,6 @@ class Graph:
         """An index inside 0 to `most`."""
         if isinstance(index, int):
             return min(max(index, 0), most)
-        if index.is_constant:
-            return min(max(int(index.args[0]), 0), most)
         low, high = self.range_of(index)
         if most == 0 or high <= 0:
             return 0

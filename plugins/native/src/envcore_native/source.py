@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from envcore_native import c
-from envcore_native.arrays import Dense
 from envcore_native.body import KEY_WORDS, Body, Leaf
 from envcore_native.c import text, type_name
 from envcore_native.scalars import BY_ENVIRONMENT, BY_STEP, Scalar, live
@@ -35,7 +34,7 @@ def table_function(columns: Sequence[Scalar], key: Sequence[Scalar], next_key: S
     stores = [f"  row[{i}] = {c.bits(text(x), x.dtype, np.uint32)};" for i, x in enumerate(columns, KEY_WORDS)]
     return "\n".join(
         [
-            f"constexpr int KEY_WORDS = {KEY_WORDS}, WIDTH = {row_width(columns)};",
+            f"constexpr int KEY_WORDS = {KEY_WORDS}, WIDTH = {KEY_WORDS + len(columns)};",
             "FN void next_key(const uint32* row, uint32* next) {",
             *words,
             *chain.lines,
@@ -51,10 +50,6 @@ def table_function(columns: Sequence[Scalar], key: Sequence[Scalar], next_key: S
     )
 
 
-def row_width(columns: Sequence[Scalar]) -> int:
-    return KEY_WORDS + len(columns)
-
-
 def rollout_function(
     columns: Sequence[Scalar],
     state: Sequence[Leaf],
@@ -64,18 +59,16 @@ def rollout_function(
 ) -> str:
     """A function of one environment: a loop of steps, which stores `stacked` of each, and at the end the state.
 
-    There are `count` environments, `num_envs` in each rollout, which has its own rows of the table, and its own arrays
-    of `fixed` where their strides are not 0.
+    It is called in a thread for each of `count` environments.
     """
     body = Body(columns)
     for leaf in stacked:
         body.store(leaf)
-    old, new = _scalars(state), _scalars(next_state)
+    old, new = ([x for leaf in leaves for x in leaf.values] for leaves in (state, next_state))
     body.compute(new)
-    changed = [(a, b) for a, b in zip(old, new, strict=True) if a is not b]
-    for a, b in changed:
+    for a, b in zip(old, new, strict=True):
         body.add(f"const {type_name(a.dtype)} next_{text(a)} = {text(b)};")
-    for a, _ in changed:
+    for a in old:
         body.add(f"{text(a)} = next_{text(a)};")
     begins: list[str] = []
     ends: list[str] = []
@@ -84,33 +77,19 @@ def rollout_function(
             place = f"[(size_t)n * {len(leaf.values)} + {i}]"
             begins.append(f"  {type_name(x.dtype)} {text(x)} = {leaf.name}{place};")
             ends.append(f"  {end.name}{place} = {text(x)};")
-    for leaf in (leaf for leaf in fixed if isinstance(leaf.array, Dense)):
-        used = [(i, x) for i, x in enumerate(leaf.values) if x in body.inputs]
-        begins += [f"  const {type_name(x.dtype)} {text(x)} = {leaf.name}[{i}];" for i, x in used]
-    width, strides = row_width(columns), [f"int stride{i}" for i in range(len(fixed))]
     pointers = [f"const {x.pointer}" for x in (*state, *fixed)] + [x.pointer for x in (*next_state, *stacked)]
     return "\n".join(
         [
-            *_tables(body),
-            f"FN void rollout({', '.join(['int thread, int count, int num_envs, int num_steps', *strides])},",
+            *body.table_lines(),
+            "FN void rollout(int thread, int count, int num_steps,",
             f"                const uint32* __restrict__ row, {', '.join(pointers)}) {{",
             "  STAGE",
-            "  const int number = n % num_envs, rollout = n / num_envs;",
-            f"  row += (size_t)rollout * num_steps * {width};",
-            *(f"  {leaf.name} += (size_t)rollout * stride{i};" for i, leaf in enumerate(fixed)),
+            "  const int number = n;",
             *begins,
-            f"  for (int t = 0; t < num_steps; ++t, row += {width}) {{",
+            f"  for (int t = 0; t < num_steps; ++t, row += {KEY_WORDS + len(columns)}) {{",
             *body.lines,
             "  }",
             *ends,
             "}",
         ]
     )
-
-
-def _scalars(leaves: Sequence[Leaf]) -> list[Scalar]:
-    return [x for leaf in leaves for x in leaf.values]
-
-
-def _tables(body: Body) -> list[str]:
-    return [c.table(name, table.values, table.dtype) for table, name in body.tables.items()]

@@ -1,8 +1,5 @@
-// A block for each rollout: its first thread derives the key of every step, then all threads compute rows of the table.
+// One block: its first thread derives the key of every step, then all threads compute rows of the table.
 FN void table(int thread, int num_steps, const uint32* key, uint32* rows, uint32* last_key) {
-  const int rollout = thread / BLOCK;
-  key += rollout * KEY_WORDS, last_key += rollout * KEY_WORDS;
-  rows += (size_t)rollout * num_steps * WIDTH, thread %= BLOCK;
   if (thread == 0) {
     uint32 word[KEY_WORDS], next[KEY_WORDS];
     for (int i = 0; i < KEY_WORDS; ++i) word[i] = key[i];

@@ -8,9 +8,7 @@ from collections.abc import Callable
 import jax
 import numpy as np
 from envcore import rollout
-from envcore.engine import arguments
 from envcore.environment import Environment
-from envcore.errors import InvalidArgumentError
 from envcore.rollout import Policy, RolloutState, Transition
 from envcore.typing import PyTree
 
@@ -18,9 +16,9 @@ from envcore_native import source
 from envcore_native.arrays import fixed, inputs
 from envcore_native.body import KEY_WORDS, Leaf, leaves
 from envcore_native.interpreter import interpret_function
-from envcore_native.lane import AXIS, lane_of, unbatched
+from envcore_native.lane import AXIS, lane_of, state_struct
 from envcore_native.rows import by_row
-from envcore_native.scalars import BY_STEP, Graph, is_key
+from envcore_native.scalars import BY_STEP, Graph
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -50,7 +48,7 @@ def lower(
     Raises:
       InvalidArgumentError: it cannot be lowered.
     """
-    lane, state = lane_of(env), _state_struct(env)
+    lane, state = lane_of(env), state_struct(env)
     own_policy, own_collect = policy, collect
     if env.batch_shape:
         num_rows = env.batch_shape[0]
@@ -85,25 +83,10 @@ def lower(
     return Program(
         table=source.table_function(columns, list(key.scalars()), next_key.values),
         rollout=text,
-        width=source.row_width(columns),
+        width=KEY_WORDS + len(columns),
         closed_over=[value for value, _ in closed_over],
         stacked=result[2],
     )
-
-
-def _state_struct(env: Environment) -> PyTree:
-    """The types of one environment's state."""
-    struct = arguments.state_struct(unbatched(env))
-    whole = jax.tree.leaves_with_path(arguments.state_struct(env))
-    for (path, leaf), own in zip(whole, jax.tree.leaves(struct), strict=True):
-        place = f"{env.name}'s state{jax.tree_util.keystr(path)}"
-        if is_key(leaf):
-            raise InvalidArgumentError(f"{place} is a random key, which envcore_native cannot play.")
-        if leaf.shape != env.batch_shape + own.shape:
-            raise InvalidArgumentError(
-                f"{place} belongs to all environments together, which envcore_native cannot play: wrap it in Batched."
-            )
-    return struct
 
 
 def _filled(leaves: list[Leaf]) -> list[Leaf]:

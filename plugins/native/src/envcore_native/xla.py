@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import forks, trees
-from envcore.engine.stepping import own_info
+from envcore import forks, random, trees
 from envcore.environment import Environment
 from envcore.typing import PyTree
 from envcore.wrappers import Batched
 
 from envcore_native import turns
-from envcore_native.turns import MASK, Spend, Turn, View, typed_key
+from envcore_native.turns import Spend, Turn, View, typed_key
 
 
 def on_device(params: PyTree) -> PyTree:
@@ -78,14 +77,16 @@ class Calls:
         return jax.tree.map(self._copy, self.view.info)
 
     def start(self, data: Any, mask: Any, keys: Any, spends: bool) -> None:
-        data = self._progress.key if data is None else data
         before = None if mask is None else self._progress
-        self._progress, self.view = self._reset(False, before, data, spends, keys, mask, self._params)
+        self._begin(False, before, data, mask, keys, spends)
 
     def restart(self, data: Any, mask: Any, spends: bool) -> None:
-        data = self._progress.key if data is None else data
         mask = np.ones(self._env.batch_shape, bool) if mask is None else mask
-        self._progress, self.view = self._reset(True, self._progress, data, spends, None, mask, self._params)
+        self._begin(True, self._progress, data, mask, None, spends)
+
+    def _begin(self, restarts: bool, before: Any, data: Any, mask: Any, keys: Any, spends: bool) -> None:
+        data = self._progress.key if data is None else data
+        self._progress, self.view = self._reset(restarts, before, (data, spends, keys), mask, self._params)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
@@ -94,63 +95,49 @@ def _step(
 ) -> tuple[Progress, Turn, PyTree]:
     """The turn, and with "same_step" the last observation and info of episodes that end."""
     kept, data = spend(before.key)
-    key = typed_key(data)
-    if autoreset == "same_step":
-        obs, state, reward, done, info = env.step(key, before.state, action, params)
-        own = {name: x for name, x in own_info(info).items() if name != MASK}
-        view = View(state, obs, _where(~done, own) | turns.legal(env, state, params))
-        turn = Turn(view, reward, info["terminated"], info["truncated"])
-        return Progress(kept, state, jnp.zeros_like(done)), turn, (info["final_obs"], own)
+    key, last = typed_key(data), None
     turn = turns.step(env, key, before.state, action, params)
-    if autoreset == "next_step":
-        runs, (state, _, info) = ~before.done, turn.view
-        fresh = env.restart(key, before.done, before.state, params)
-        state = _chosen(env, params, before.done, fresh, state)
-        view = View(state, env.observe(state, params), _where(runs, info) | turns.legal(env, state, params))
+    over, (state, obs, info) = turn.terminated | turn.truncated, turn.view
+    if autoreset == "disabled":
+        return Progress(kept, state, over), turn, None
+    if autoreset == "same_step":
+        state, last = env.restart(random.reset_key(key), over, state, params), (obs, info)
+        resets, over = over, jnp.zeros_like(over)
+    else:
+        resets, runs = before.done, ~before.done
+        state = _chosen(env, params, resets, env.restart(key, resets, before.state, params), state)
         reward = jnp.where(runs, turn.reward, np.float32(0))
-        turn = Turn(view, reward, turn.terminated & runs, turn.truncated & runs)
-    return Progress(kept, turn.view.state, turn.terminated | turn.truncated), turn, None
+        turn = Turn(turn.view, reward, turn.terminated & runs, turn.truncated & runs)
+        over &= runs
+    info = trees.where(resets, jax.tree.map(jnp.zeros_like, info), info) | turns.legal(env, state, params)
+    view = View(state, env.observe(state, params), info)
+    return Progress(kept, state, over), turn._replace(view=view), last
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
 def _reset(
-    env: Environment,
-    spend: Spend,
-    restarts: bool,
-    before: Progress | None,
-    data: Any,
-    spends: Any,
-    keys: Any,
-    mask: Any,
-    params: PyTree,
+    env: Environment, spend: Spend, restarts: bool, before: Progress | None, keys: Any, mask: Any, params: PyTree
 ) -> tuple[Progress, View]:
     """Resets where the mask is true, as an auto-reset does or from nothing; everything if there is nothing before."""
+    data, spends, own_keys = keys
     kept, key = (jnp.where(spends, x, data) for x in spend(data))
     if restarts and before is not None:
         state = env.restart(typed_key(key), mask, before.state, params)
     else:
-        state = turns.start(env, typed_key(key if keys is None else keys), params).state
+        state = turns.start(env, typed_key(key if own_keys is None else own_keys), params).state
     done = jnp.zeros(env.batch_shape, bool)
     if before is not None:
         state, done = _chosen(env, params, mask, state, before.state), before.done & ~mask
     return Progress(kept, state, done), turns.first(env, state, params)
 
 
-def _where(mask: Any, info: dict[str, PyTree]) -> dict[str, PyTree]:
-    return trees.where(mask, info, jax.tree.map(jnp.zeros_like, info))
-
-
 def _chosen(env: Environment, params: PyTree, mask: Any, state: PyTree, other: PyTree) -> PyTree:
     """The state where the mask is true, and the other elsewhere and in what all environments of a batch share."""
-
-    def types(env: Environment) -> PyTree:
-        return jax.eval_shape(env.reset, jax.random.key(0), params)[1]
-
-    def leaf(x: Any, y: Any, one: Any, two: Any) -> Any:
-        return trees.where(mask, x, y) if not env.batch_shape or one.shape != two.shape else y
-
-    larger = _with_one_more(env) if env.batch_shape else env
-    return jax.tree.map(leaf, state, other, types(env), types(larger))
+    if not env.batch_shape:
+        return trees.where(mask, state, other)
+    larger = jax.eval_shape(_with_one_more(env).reset, jax.random.key(0), params)[1]
+    pick = lambda x, y, more: y if x.shape == more.shape else trees.where(mask, x, y)  # noqa: E731
+    return jax.tree.map(pick, state, other, larger)
 
 
 def _with_one_more(env: Any) -> Any:
