@@ -180,11 +180,6 @@ class Rows:
     def view(self) -> View:
         return View(self._states[self._now], self._obs, self._info)
 
-    @property
-    def key(self) -> np.ndarray:
-        """The key's data from which the next step's is made, uint32 (2,)."""
-        return self._keys[self._now]
-
     def step(self, action: PyTree, checked: Callable[[PyTree], PyTree]) -> tuple[Any, ...]:
         """Steps, and returns the fields of a `Step`.
 
@@ -217,26 +212,27 @@ class Rows:
         return self._keys[self._now], self.view, self.done, self._flags
 
     def take_snapshot(self, snapshot: Any) -> None:
-        mine = self._keys[self._now], self.view, self.done, self._flags
-        for array, saved in zip(*map(jax.tree.leaves, (mine, snapshot)), strict=True):
+        for array, saved in zip(*map(jax.tree.leaves, (self.snapshot(), snapshot)), strict=True):
             array[...] = saved
 
-    def start(self, data: Any, mask: Any, keys: Any, spends: bool) -> None:
-        """Resets rows from nothing, by the key with this data or the one that it leads to, or by a key for each row."""
-        if keys is not None:
-            self._own_keys[...] = keys
-        self._reset(self._library.envcore_start, data, mask, spends, keys is not None)
+    def reset(self, restarts: bool, data: Any, mask: Any, keys: Any, spends: bool) -> None:
+        """Resets rows, as an auto-reset does or from nothing.
 
-    def restart(self, data: Any, mask: Any, spends: bool) -> None:
-        """Resets rows as an auto-reset does."""
-        self._reset(self._library.envcore_restart, data, mask, spends)
-
-    def _reset(self, reset: Any, data: Any, mask: Any, spends: bool, has_own_keys: bool = False) -> None:
+        Args:
+          restarts: whether what survives an auto-reset is kept.
+          data: of a key; None for the current one.
+          mask: of which rows; None for all.
+          keys: the data of a key for each row, where they do not follow from `data`.
+          spends: whether it draws with the key after `data`, as a step does.
+        """
         now, other = self._now, 1 - self._now
         for ours, theirs in zip(self._leaves[other], self._leaves[now], strict=True):
             np.copyto(ours, theirs)
         np.copyto(self._keys[other], self._keys[now] if data is None else data)
-        self._flags[:] = spends, False, has_own_keys
+        self._flags[:] = spends, False, keys is not None
+        if keys is not None:
+            self._own_keys[...] = keys
+        reset = self._library.envcore_restart if restarts else self._library.envcore_start
         if mask is None:
             reset(0, self._num_rows, self._tables[other])
             self.done.fill(False)

@@ -178,7 +178,7 @@ class Stepper:
         """
         forks.check()
         self._has_begun = True
-        self._steps.start(data, mask, keys, spends or data is None)
+        self._steps.reset(False, data, mask, keys, spends or data is None)
         return self._seen()
 
     def restart(
@@ -186,7 +186,7 @@ class Stepper:
     ) -> tuple[PyTree, dict[str, PyTree]]:
         """Begins episodes as an auto-reset does, with the arguments and results of `start`."""
         forks.check()
-        self._steps.restart(data, mask, data is None)
+        self._steps.reset(True, data, mask, None, data is None)
         return self._seen()
 
     def step(self, action: PyTree) -> Step:

@@ -42,9 +42,7 @@ class Calls:
     """The interface of `Rows`, by programs of XLA."""
 
     def __init__(self, env: Environment, autoreset: str, spend: Spend, params: PyTree, copy: Callable[[Any], Any]):
-        self._env, self._copy = env, copy
-        self._step = functools.partial(_step, env, autoreset, spend)
-        self._reset = functools.partial(_reset, env, spend)
+        self._env, self._autoreset, self._spend, self._copy = env, autoreset, spend, copy
         self._progress: Any = None
         self.set_params(params)
 
@@ -63,7 +61,8 @@ class Calls:
 
     def step(self, action: PyTree, checked: Callable[[PyTree], PyTree]) -> tuple[Any, ...]:
         forks.check()
-        self._progress, turn, last = self._step(self._progress, checked(action), self._params)
+        before, action = self._progress, checked(action)
+        self._progress, turn, last = _step(self._env, self._autoreset, self._spend, before, action, self._params)
         self.view = turn.view
         result = jax.tree.map(self._copy, turn[1:])
         if self._copy is np.array and not self._env.batch_shape:
@@ -76,17 +75,11 @@ class Calls:
     def copy_info(self) -> PyTree:
         return jax.tree.map(self._copy, self.view.info)
 
-    def start(self, data: Any, mask: Any, keys: Any, spends: bool) -> None:
-        before = None if mask is None else self._progress
-        self._begin(False, before, data, mask, keys, spends)
-
-    def restart(self, data: Any, mask: Any, spends: bool) -> None:
+    def reset(self, restarts: bool, data: Any, mask: Any, keys: Any, spends: bool) -> None:
+        before = None if mask is None and not restarts else self._progress
         mask = np.ones(self._env.batch_shape, bool) if mask is None else mask
-        self._begin(True, self._progress, data, mask, None, spends)
-
-    def _begin(self, restarts: bool, before: Any, data: Any, mask: Any, keys: Any, spends: bool) -> None:
-        data = self._progress.key if data is None else data
-        self._progress, self.view = self._reset(restarts, before, (data, spends, keys), mask, self._params)
+        given = self._progress.key if data is None else data, spends, keys
+        self._progress, self.view = _reset(self._env, self._spend, restarts, before, given, mask, self._params)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
