@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import jax
 import pytest
+
+os.environ.setdefault("MUJOCO_GL", "egl")  # a machine that runs tests has no display
 
 pytest_plugins = ["garbage", "hostile", "program_cache", "quick", "unoptimized"]
 

@@ -75,8 +75,8 @@ class Bridge(NamedTuple):
     test: Path
 
     @property
-    def folder(self):
-        return self.src.joinpath(*self.package.split("."))
+    def file(self):
+        return self.src.joinpath(*self.package.split(".")).with_suffix(".py")
 
     def python(self, *arguments):
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (self.root, self.src, ROOT / "tests" / "support")))}
@@ -96,7 +96,7 @@ def own(tmp_path):
     done = new_bridge("steps", "Steps", "steps>=1", "--out", tmp_path / "steps")
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "steps"
-    return Bridge(tmp_path, folder / "src", "envcore_steps", folder / "tests" / "test_bridge.py")
+    return Bridge(tmp_path, folder / "src", "envcore_steps.bridge", folder / "tests" / "test_bridge.py")
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def metadata(folder):
 
 def test_what_is_made_is_tidy(bridge):
     for check in (["check"], ["format", "--check"]):
-        done = bridge.python("-m", "ruff", *check, "--config", ROOT / "pyproject.toml", bridge.folder, bridge.test)
+        done = bridge.python("-m", "ruff", *check, "--config", ROOT / "pyproject.toml", bridge.file, bridge.test)
         assert done.returncode == 0, done.stdout
     plugin = f"{bridge.package.partition('.')[0]}.plugin"
     done = bridge.python(
@@ -159,7 +159,7 @@ def test_a_library_of_ours_changes_two_files_by_a_line(ours):
     table = (bridges / "src" / "envcore_bridges" / "libraries.py").read_text().splitlines()
     old = (before / "src" / "envcore_bridges" / "libraries.py").read_text().splitlines()
     assert [line for line in table if line not in old] == [
-        '    Library("steps", "Steps", "TODO: name, version, authors (year)", "steps"),'
+        '    Library("steps", "Steps", "TODO: source (year)", "TODO: task", "steps"),'
     ]
 
 
@@ -172,7 +172,7 @@ def test_it_says_where_else_a_library_is_named():
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.splitlines()
     texts = {path: (ROOT / path).read_bytes() for path in tracked if not path.startswith("plugins/bridges/")}
-    extras = [library.extra.encode() for library in LIBRARIES]
+    extras = [library.family.encode() for library in LIBRARIES]
     assert {path for path, text in texts.items() if all(extra in text for extra in extras)} == named
 
 
@@ -194,18 +194,21 @@ def test_what_exists_stays_and_names_are_checked(own):
 
 @pytest.mark.slow
 def test_with_its_todos_done_the_tests_that_it_brings_pass(bridge):
-    fill(bridge.folder / "bridge.py", BRIDGE)
-    source = (bridge.folder / "bridge.py").read_text()
-    (bridge.folder / "bridge.py").write_text(
-        source.replace("import jax\n", "import jax\nfrom jax.numpy import int32 as int_\n")
-    )
-    environments = bridge.folder / "environments.py"
-    environments.write_text(
-        environments.read_text().replace('"TODO": "TODO: the task in one line."', '"Walk": "Walk."')
+    fill(bridge.file, BRIDGE)
+    source = bridge.file.read_text()
+    bridge.file.write_text(source.replace("import jax\n", "import jax\nfrom jax.numpy import int32 as int_\n"))
+    own = bridge.package == "envcore_steps.bridge"
+    names = bridge.file.with_name("plugin.py" if own else "libraries.py")
+    names.write_text(
+        names.read_text()
+        .replace('"TODO": "TODO: the task in one line."', '"Walk": "Walk."')
+        .replace('"TODO: task"', '"Walk: Walk."')
     )
     fill(bridge.test, TEST)
-    bridge.test.write_text(bridge.test.read_text().replace('from_steps("TODO")', 'from_steps("Walk")'))
-    if bridge.package == "envcore_steps":
+    bridge.test.write_text(
+        bridge.test.read_text().replace('from_steps("TODO")', 'from_steps("Walk")').replace("steps/TODO", "steps/Walk")
+    )
+    if own:
         info = bridge.src / "envcore_steps-1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: envcore-steps\nVersion: 1.0\n")

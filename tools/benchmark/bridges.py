@@ -33,7 +33,6 @@ ENVIRONMENTS = (
     "gymnax/DiscountingChain-bsuite",
     "gymnax/SimpleBandit-bsuite",
     "playground/CartpoleBalance",
-    "popgym_arcade/BattleShipEasy",
 )
 
 
@@ -148,7 +147,6 @@ LOOPS: dict[str, Callable[[Any], Loop]] = {
     "navix": _navix,
     "pgx": _pgx,
     "playground": _playground,
-    "popgym_arcade": _gymnax,
     "xminigrid": _xminigrid,
 }
 """By the library's name in its ids. Each takes the environment of the bridge."""

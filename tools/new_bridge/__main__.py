@@ -69,8 +69,8 @@ def added(bridges: Path, names: dict[str, str]) -> dict[Path, str]:
     """
     library = names["library"]
     package = bridges / "src" / "envcore_bridges"
-    files = modules(package / library, bridges / "tests" / f"test_{library}.py", f"envcore_bridges.{library}", names)
-    row = f'    Library("{library}", "{names["title"]}", "TODO: name, version, authors (year)", "{library}"),\n'
+    files = modules(package / f"{library}.py", bridges / "tests" / f"test_{library}.py", names)
+    row = f'    Library("{library}", "{names["title"]}", "TODO: source (year)", "TODO: task", "{library}"),\n'
     extra = _extra(library)
     table, metadata = package / "libraries.py", bridges / "pyproject.toml"
     return files | {
@@ -89,39 +89,35 @@ def distribution(folder: Path, names: dict[str, str]) -> dict[Path, str]:
     """
     name = f"envcore_{names['library']}"
     package = folder / "src" / name
-    files = modules(package, folder / "tests" / "test_bridge.py", name, names)
     if folder.exists():
         raise ScaffoldError(f"{folder} exists already")
     made = {
         folder / "pyproject.toml": "pyproject.toml",
         folder / "README.md": "README.md",
+        package / "__init__.py": "init.py",
         package / "plugin.py": "plugin.py",
     }
-    return {**files, **{path: fill(template, name, names) for path, template in made.items()}, package / "py.typed": ""}
+    files = modules(package / "bridge.py", folder / "tests" / "test_bridge.py", names)
+    return {**files, **{path: fill(template, names) for path, template in made.items()}, package / "py.typed": ""}
 
 
-def modules(folder: Path, tests: Path, package: str, names: dict[str, str]) -> dict[Path, str]:
-    """The modules of a bridge in a folder, which is the package of this name, and their tests."""
+def modules(bridge: Path, tests: Path, names: dict[str, str]) -> dict[Path, str]:
+    """The module of a bridge, and its tests."""
     library, title = names["library"], names["title"]
     if not re.fullmatch("[a-z][a-z0-9_]*", library):
         raise ScaffoldError(f"{library!r} is not the name of a Python package: write it like jumanji")
     if not re.fullmatch("[A-Z][A-Za-z0-9]*", title):
         raise ScaffoldError(f"{title!r} cannot be part of a class's name: write it like Jumanji")
-    if folder.exists():
-        raise ScaffoldError(f"{folder} exists already")
-    made = {
-        folder / "__init__.py": "init.py",
-        folder / "environments.py": "environments.py",
-        folder / "bridge.py": "bridge.py",
-        tests: "test_bridge.py",
-    }
-    return {path: fill(template, package, names) for path, template in made.items()}
+    if bridge.exists():
+        raise ScaffoldError(f"{bridge} exists already")
+    module = f"{bridge.parent.name}.{bridge.stem}"
+    return {bridge: fill("bridge.py", names), tests: fill("test_bridge.py", names | {"module": module})}
 
 
-def fill(template: str, package: str, names: dict[str, str]) -> str:
+def fill(template: str, names: dict[str, str]) -> str:
     """Fills the names into a template."""
     text = (_TEMPLATES / f"{template}.template").read_text(encoding="utf-8")
-    return string.Template(text).substitute(names, package=package, constant=names["library"].upper())
+    return string.Template(text).substitute(names, package=f"envcore_{names['library']}")
 
 
 def _extra(library: str) -> str:

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import environments
 import fidelity
-import findings
 import frames
 import gpu_programs
 import history
@@ -75,7 +74,6 @@ def write_sources(source: Path, made_pictures: Path | None) -> None:
     performance.write_page(about / "performance.md", texts / "performance.md")
     gpu_programs.write_page(about / "gpu_programs.md", texts / "gpu_programs.md")
     fidelity.write_page(about / "fidelity.md", texts / "fidelity.md", made_pictures)
-    findings.write_page(about / "findings.md", texts / "findings.md")
     history.write_page(about / "versions.md", texts / "versions.md", suites.our_environments())
     reference.write_pages(source / "reference")
 

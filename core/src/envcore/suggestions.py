@@ -23,8 +23,7 @@ _SUITES = {"classic-control": ("-v0", "-v1"), "bsuite": ("-bsuite",), "minatar":
 """What the ids of each suite end with."""
 
 _BRIDGED = (
-    *("brax", "craftax", "gymnax", "jaxtari", "jumanji", "kinetix", "navix", "pgx", "playground", "popgym-arcade"),
-    "xminigrid",
+    *("brax", "craftax", "gymnax", "jaxtari", "jumanji", "navix", "pgx", "playground", "xminigrid"),
 )
 """The extras of envcore-bridges. Ids of their environments begin with these names, with "_" in place of "-"."""
 

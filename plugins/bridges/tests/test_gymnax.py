@@ -1,4 +1,4 @@
-"""Environments that are written as gymnax's are, in envcore; those of real libraries are in `clients`."""
+"""Environments that are written as gymnax's are, in envcore; gymnax's own are in `test_gymnax_library.py`."""
 
 from __future__ import annotations
 
@@ -121,7 +121,6 @@ def test_what_becomes_what() -> None:
     info = env.step(jax.random.key(1), state, 1, params.replace(slip=1.0))[-1]
     assert set(info) == {"discount", "final_obs", "slips", "terminated", "truncated"}
     assert info["slips"]
-    assert env.render(state, params, height=64).shape == (64, 96, 3)
 
 
 class SixValues(Walk):
@@ -171,7 +170,7 @@ def test_an_environment_that_declares_little() -> None:
     assert env.observation_space(env.default_params) == spaces.Dict({"nothing": spaces.Box(-np.inf, np.inf, (0,))})
     _, state = env.reset(jax.random.key(0))
     assert not env.step(jax.random.key(0), state, 0)[3]
-    with pytest.raises(NoPictureError, match="Plain cannot be rendered: its observation holds no number to draw"):
+    with pytest.raises(NoPictureError, match="Plain cannot be rendered"):
         env.render(state, env.default_params)
 
 
@@ -185,14 +184,9 @@ class Images(Walk):
         return TheirBox(0, 1, (4, 6))
 
 
-def test_a_grid_is_painted_and_a_wrong_space_is_not_believed() -> None:
+def test_a_wrong_space_is_not_believed() -> None:
     env = from_gymnax(Images)
     assert env.observation_space(env.default_params) == spaces.Box(-np.inf, np.inf, (4, 6, 2))
-    obs, state = env.reset(jax.random.key(0))
-    picture = env.render(state, env.default_params, height=40)
-    assert picture.shape == (40, 60, 3)
-    painted = (np.asarray(picture)[5::10, 5::10] != np.asarray(picture)[-1, -1]).any(-1)
-    np.testing.assert_array_equal(painted, obs[..., 1] > 0)
 
 
 class Slippery(Walk):
@@ -226,7 +220,7 @@ class Wrapper:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("CartPole-v1", r"from_gymnax knows gymnax/\.\.\., craftax/\.\.\., .* and classes, got 'CartPole-v1'"),
+        ("CartPole-v1", r"from_gymnax knows craftax/.*gymnax/.* and classes, got 'CartPole-v1'"),
         (Wrapper, r"from_gymnax\(Wrapper\) needs .* Wrapper is a wrapper; use envcore.wrappers"),
         (dict, r"from_gymnax\(dict\) needs .*: dict has no reset_env"),
     ],

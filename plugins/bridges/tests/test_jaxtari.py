@@ -10,16 +10,17 @@ import jax
 import numpy as np
 import pytest
 from envcore.errors import DatasetError, InvalidArgumentError
-from envcore_bridges.base import as_dicts
-from envcore_bridges.base.numerics import default_numerics
-from envcore_bridges.jaxtari.bridge import FromJaxtari, from_jaxtari
-from envcore_bridges.jaxtari.environments import JAXTARI as ENVIRONMENTS
+from envcore_bridges.base import as_dicts, default_numerics
+from envcore_bridges.jaxtari import FromJaxtari, from_jaxtari
+from envcore_bridges.libraries import BY_FAMILY
 from envcore_testing import Case, check_env, check_lockstep, compilation, conformance_cases
+
+ENVIRONMENTS = BY_FAMILY["jaxtari"].environments()
 
 pytestmark = pytest.mark.usefixtures("sprites")
 
 FAST = ("pong",)
-SLOW = ("skiing", "surround")  # they have clocks of their own
+SLOW = ("skiing", "surround")
 NEED_SIZES = ("seaquest", "videochess", "wizardofwor")
 """Some of the games that cannot even be traced with sprites of other sizes."""
 
@@ -117,29 +118,11 @@ def test_observations_are_dicts_of_what_they_were() -> None:
     assert env.action_names == ("noop", "fire", "right", "left", "rightfire", "leftfire")
 
 
-@pytest.mark.slow
-def test_limits_are_jaxtaris_and_truncate() -> None:
-    import jaxtari.games.jax_skiing as skiing
-    import jaxtari.games.jax_surround as surround
+def test_the_limit_is_that_of_jaxtari_s_wrapper() -> None:
     from jaxtari.wrappers import AtariWrapper
 
     frames = inspect.signature(AtariWrapper.__init__).parameters["max_frames_per_episode"].default
     assert envcore.make("jaxtari/pong")[1].max_steps_in_episode == frames
-    assert envcore.make("jaxtari/skiing")[1].max_steps_in_episode == skiing.SkiingConstants().max_steps == 18_000
-    consts = surround.SurroundConstants()
-    env, params = envcore.make("jaxtari/surround")
-    assert params.max_steps_in_episode == consts.MAX_STEPS * consts.MOVE_EVERY_N_STEPS == 15_000
-    assert env.unwrapped.library_env.consts.MAX_STEPS == envcore.NO_TIME_LIMIT  # pyright: ignore
-
-
-def test_the_clock_of_a_game_of_the_user_s() -> None:
-    import jaxtari.games.jax_surround as surround
-
-    with default_numerics():  # the tests' are strict
-        game: Any = surround.JaxSurround(surround.SurroundConstants(MAX_STEPS=10))
-    env = from_jaxtari(lambda: game)
-    assert env.time_limit == 10 * game.consts.MOVE_EVERY_N_STEPS
-    assert game.consts.MAX_STEPS == 10  # it stays the user's
 
 
 def test_wrappers_are_refused() -> None:

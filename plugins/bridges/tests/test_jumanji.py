@@ -17,10 +17,9 @@ from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import DatasetError, InvalidArgumentError
 from envcore.wrappers import FlattenObservation
-from envcore_bridges.base import as_dicts
-from envcore_bridges.base.numerics import default_numerics
-from envcore_bridges.jumanji.bridge import from_jumanji
-from envcore_bridges.jumanji.environments import JUMANJI as ENVIRONMENTS
+from envcore_bridges.base import as_dicts, default_numerics
+from envcore_bridges.jumanji import from_jumanji
+from envcore_bridges.libraries import BY_FAMILY
 from envcore_testing import Case, check_env, check_lockstep, conformance_cases
 from jumanji.environments.packing.knapsack.env import Knapsack
 from jumanji.environments.packing.knapsack.generator import RandomGenerator as KnapsackGenerator
@@ -32,6 +31,8 @@ from jumanji.environments.routing.sokoban.generator import ToyGenerator
 from jumanji.environments.swarms.search_and_rescue.env import SearchAndRescue
 from jumanji.registration import make, registered_environments
 from jumanji.wrappers import MultiToSingleWrapper
+
+ENVIRONMENTS = BY_FAMILY["jumanji"].environments()
 
 _REWARD_FOR_EACH_AGENT = {"Connector-v3", "LevelBasedForaging-v0", "SearchAndRescue-v0"}
 _SLOW = ("Maze-v0", "Snake-v1", "JobShop-v0")

@@ -39,7 +39,7 @@ def test_the_rows_of_a_bridge_are_one_family() -> None:
 @pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.family)
 def test_a_row_names_an_extra_a_function_and_environments(library: Library) -> None:
     extras = tomllib.loads((FOLDER / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert extras[library.extra]
+    assert extras[library.family]
     assert callable(getattr(envcore_bridges, f"from_{library.package}"))
     assert all(len(spec.summary) <= 120 for spec in library.specs())
     assert len(library.environments()) > 0
@@ -52,10 +52,10 @@ def test_an_unknown_function() -> None:
 
 
 def test_what_is_installed_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(libraries, "is_installed", lambda family: family in ("craftax", "kinetix"))
+    monkeypatch.setattr(libraries, "is_installed", lambda family: family in ("craftax", "pgx"))
     specs = plugin.envcore_env_specs()
-    assert {spec.family for spec in specs} == {"craftax", "kinetix"}
-    assert {spec.id for spec in specs} >= {"craftax/Craftax-Symbolic-v1", "kinetix/s/h4_thrust_aim"}
+    assert {spec.family for spec in specs} == {"craftax", "pgx"}
+    assert {spec.id for spec in specs} >= {"craftax/Craftax-Symbolic-v1", "pgx/2048"}
 
 
 WITHOUT_LIBRARIES = """
@@ -85,7 +85,7 @@ def test_libraries_that_are_missing_are_not_announced_and_an_error_says_what_to_
     assert announced == 0
     assert set(errors) == {library.family for library in LIBRARIES}
     for library in LIBRARIES:
-        advice = f"{library.title}, which is not installed: {how_to_install(f'envcore-bridges[{library.extra}]')}."
+        advice = f"{library.title}, which is not installed: {how_to_install(f'envcore-bridges[{library.family}]')}."
         assert re.fullmatch(rf"EnvironmentLoadError: \S+ needs {re.escape(advice)}", errors[library.family])
 
 

@@ -10,9 +10,11 @@ import pytest
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import InvalidArgumentError
-from envcore_bridges.navix.bridge import FromNavix, from_navix
-from envcore_bridges.navix.environments import NAVIX as ENVIRONMENTS
+from envcore_bridges.libraries import BY_FAMILY
+from envcore_bridges.navix import FromNavix, from_navix
 from envcore_testing import Case, check_env, check_lockstep, conformance_cases
+
+ENVIRONMENTS = BY_FAMILY["navix"].environments()
 
 CHEAP = "Navix-Empty-Random-5x5-v0"  # the test of the limit plays it beside the library
 SLOW = ("Navix-DoorKey-Random-5x5-v0", "Navix-LavaGapS5-v0", "Navix-Dynamic-Obstacles-5x5-v0")

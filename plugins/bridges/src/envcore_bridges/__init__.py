@@ -2,8 +2,8 @@
 
     env, params = envcore.make("pgx/2048")
 
-or, for an environment of a library that is not listed, by `from_brax`, `from_gymnax`, `from_jaxtari`, `from_jumanji`,
-`from_navix`, `from_pgx`, `from_playground` or `from_xminigrid`:
+or, for an environment of a library that is not listed, by `from_brax`, `from_gymnax`,
+`from_jaxtari`, `from_jumanji`, `from_navix`, `from_pgx`, `from_playground` or `from_xminigrid`:
 
     env = envcore_bridges.from_pgx(MyEnvironment, option=1)
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Callable[..., ForeignEnvironment]:
     if name not in _functions():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{name.removeprefix('from_')}.bridge"), name)
+    return getattr(importlib.import_module(f"{__name__}.{name.removeprefix('from_')}"), name)
 
 
 def __dir__() -> list[str]:

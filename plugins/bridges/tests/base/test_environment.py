@@ -17,7 +17,7 @@ from envcore.wrappers import Batched, LogWrapper, Sharded
 from envcore_bridges.base import ForeignParams
 from envcore_testing import Case, ConformanceError, check_lockstep, conformance_cases
 from jax.tree_util import tree_leaves_with_path
-from walk import FromTheirs, TheirParams, TheirWalk, Wrapped, play
+from walk import FromTheirs, TheirParams, TheirState, TheirWalk, Wrapped, play
 
 
 @pytest.mark.parametrize("case", conformance_cases(FromTheirs.make(TheirWalk)), ids=str)
@@ -189,3 +189,16 @@ def test_defaults_of_other_libraries_declare_their_infinity() -> None:
     leaves = [(path, np.asarray(leaf)) for path, leaf in tree_leaves_with_path(params)]
     found = {str(path[-1]): may_be_infinite(params, path, leaf) for path, leaf in leaves}
     assert found == {"['bounds']": True, "['gravity']": False, ".max_steps_in_episode": False}
+
+
+def test_a_state_that_changes_its_shape_is_refused() -> None:
+    class Growing(TheirWalk):
+        def step(self, state: TheirState, action: jax.Array, params: TheirParams) -> tuple[TheirState, Any, Any]:
+            after, reward, done = super().step(state, action, params)
+            return after.replace(fuel=jnp.ones(2)), reward, done
+
+        def observe(self, state: TheirState) -> jax.Array:
+            return jnp.zeros(2)
+
+    with pytest.raises(EnvironmentDefinitionError, match=r"same shapes, got \(\) and \(2,\)"):
+        FromTheirs.make(Growing).reset(jax.random.key(0))

@@ -3,12 +3,14 @@ from __future__ import annotations
 import pickle
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import forks
 from envcore.errors import EnvcoreError, InvalidArgumentError
-from envcore_bridges.base import unknown_name
-from walk import LOADED, FromTheirs, TheirWalk
+from envcore_bridges.base import default_numerics, layers, rebuilt, unknown_name
+from envcore_testing.numerics import numerics as switched
+from walk import LOADED, FromTheirs, TheirWalk, Wrapped
 
 
 def test_equal_bridges_share_the_library_s_environment_which_is_made_on_demand() -> None:
@@ -58,3 +60,16 @@ def test_the_error_for_an_unknown_name() -> None:
     )
     assert str(unknown_name("Walks", "x", ["long", "short"])) == "Walks has no environment 'x'. It has long, short."
     assert str(unknown_name("Walks", "x", "gfedcba")).endswith("It has a, b, c, d, e and 2 more.")
+
+
+def test_what_is_rebuilt_leaves_the_user_s_environment_as_it_is() -> None:
+    inner = TheirWalk()
+    outer = Wrapped(Wrapped(inner))
+    changed = rebuilt(outer, lambda env: setattr(env, "length", 9))
+    assert [env.length for env in layers(changed)] == [5, 5, 9]
+    assert (outer.env.env, inner.length) == (inner, 5)
+
+
+def test_the_switches_of_the_process_do_not_matter() -> None:
+    with switched(x64=True, dtype_promotion="strict", rank_promotion="raise"), default_numerics():
+        assert (jnp.int32(1) * jnp.ones((2, 1)) + jnp.ones(3)).dtype == jnp.float32

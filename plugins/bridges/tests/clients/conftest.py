@@ -4,8 +4,4 @@ from __future__ import annotations
 
 from envcore_bridges.libraries import is_installed
 
-collect_ignore = [
-    f"test_{library}.py"
-    for library in ("craftax", "gymnax", "kinetix", "playground", "popgym_arcade")
-    if not is_installed(library)
-]
+collect_ignore = [f"test_{library}.py" for library in ("craftax",) if not is_installed(library)]

@@ -20,11 +20,12 @@ import jax.numpy as jnp
 from craftax.craftax_env import make_craftax_env_from_name
 from envcore.errors import InvalidArgumentError
 from envcore_bridges import from_gymnax
-from envcore_bridges.gymnax.environments import CRAFTAX
+from envcore_bridges.libraries import BY_FAMILY
 from envcore_testing import Case, check_lockstep, conformance_cases
 
 pytestmark = pytest.mark.client
 
+CRAFTAX = BY_FAMILY["craftax"].environments()
 CHEAP = "Craftax-Classic-Symbolic-v1"
 
 

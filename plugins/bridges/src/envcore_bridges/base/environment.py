@@ -17,23 +17,22 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, ClassVar, Self
 
 import jax
 import jax.numpy as jnp
-from envcore import random, spaces
+from envcore import random, spaces, trees
 from envcore.devices import vary_alike
 from envcore.engine import arguments
-from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, Outcome
+from envcore.environment import NO_TIME_LIMIT, Environment, EnvParams, EnvState, Outcome
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
 from envcore.wrappers import NestedParams
+from flax import struct
+from jax import lax
 
-from envcore_bridges.base.loading import check_arguments, errors_of_options, loaded, types_in
-from envcore_bridges.base.numerics import default_numerics
+from envcore_bridges.base.loading import check_arguments, default_numerics, errors_of_options, layers, loaded, types_in
 from envcore_bridges.base.resets import reset_finished
-from envcore_bridges.base.state import ForeignState, as_types, types_of
-from envcore_bridges.base.wrapping import layers
 
 _OWN_INFO = ("action_mask", "discount", "final_obs", "terminated")  # `truncated` is joined with the library's own
 
@@ -50,6 +49,19 @@ class ForeignParams(NestedParams):
     """
 
     max_steps_in_episode: Any = NO_TIME_LIMIT
+
+
+@struct.dataclass
+class ForeignState(EnvState):
+    """State of another library's environment.
+
+    Attributes:
+      inner: the library's own state.
+      obs: the observation, which libraries compute with the step.
+    """
+
+    inner: Any
+    obs: Any
 
 
 @dataclasses.dataclass(frozen=True)
@@ -224,3 +236,77 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
     def _state(self, inner: Any, obs: Any) -> ForeignState:
         types = types_of(self)
         return ForeignState(inner=as_types(inner, types.inner), obs=as_types(obs, types.obs))
+
+
+@functools.lru_cache(maxsize=512)
+def types_of(env: Any) -> ForeignState:
+    """Types that both a reset and a step can have; libraries often return a weak type or another dtype in one."""
+
+    def first(words: jax.Array, params: Any) -> ForeignState:
+        return ForeignState(*env.library_reset(words, params))
+
+    def after_step(state: ForeignState, words: jax.Array, params: Any) -> ForeignState:
+        action = env.action_space(params).sample(words)
+        return ForeignState(*env.library_step(state.inner, action, words, params)[:2])
+
+    params = arguments.default_params(env)
+    with default_numerics():
+        words = jax.eval_shape(lambda: jax.random.PRNGKey(0))
+        types = _strong(jax.eval_shape(first, words, params))
+        for _ in range(3):  # a step from wider types may return yet wider ones
+            after = jax.eval_shape(after_step, types, words, params)
+            joined = _joined(env, types, after)
+            if jax.tree.leaves(joined) == jax.tree.leaves(types):
+                return types
+            types = joined
+    raise EnvironmentDefinitionError(f"{env.name}: the types of the library's state change with every step.")
+
+
+def as_types(tree: Any, types: Any) -> Any:
+    """The tree with the dtypes of `types`, none of them weak."""
+    return jax.tree.map(lambda x, wanted: lax.convert_element_type(x, wanted.dtype), tree, types)
+
+
+def _joined(env: Any, types: Any, after: Any) -> Any:
+    if jax.tree.structure(types) != jax.tree.structure(after):
+        problem = trees.structure_difference(types, after)
+        raise EnvironmentDefinitionError(
+            f"{env.name}: library_reset and library_step must return the same structure: expected {problem}."
+        )
+
+    def leaf(before: Any, after: Any) -> Any:
+        if before.shape != after.shape:
+            raise EnvironmentDefinitionError(
+                f"{env.name}: library_reset and library_step must return the same shapes, "
+                f"got {before.shape} and {after.shape}."
+            )
+        dtype = before.dtype if before.dtype == after.dtype else jnp.promote_types(before.dtype, after.dtype)
+        return jax.ShapeDtypeStruct(before.shape, dtype)
+
+    return jax.tree.map(leaf, types, after)
+
+
+def _strong(types: Any) -> Any:
+    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), types)
+
+
+def as_dicts(value: Any) -> Any:
+    """A library's observation or info as dicts, in the place of its records; arrays stay as they are.
+
+    Dataclasses, named tuples and mappings become dicts, and lists tuples, at any depth. Static fields of dataclasses,
+    which hold no arrays, are left out.
+    """
+    if dataclasses.is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if not _is_static(field)}
+    elif isinstance(value, tuple) and hasattr(value, "_asdict"):
+        value = value._asdict()  # pyright: ignore[reportAttributeAccessIssue]
+    if isinstance(value, Mapping):
+        return {name: as_dicts(part) for name, part in value.items()}
+    if isinstance(value, tuple | list):
+        return tuple(as_dicts(part) for part in value)
+    return value
+
+
+def _is_static(field: dataclasses.Field[Any]) -> bool:
+    """Whether flax or JAX takes the field for a part of the structure."""
+    return field.metadata.get("static", not field.metadata.get("pytree_node", True))

@@ -1,19 +1,27 @@
-"""How a bridge makes its library's environment: from a name or a function, with options, once for equal ones."""
+"""How a bridge makes its library's environment, once for equal ones, and looks into and changes its wrappers."""
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from typing import Any
 
 import jax
+import numpy as np
 from envcore import forks
 from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.suggestions import nearest
 
-from envcore_bridges.base.numerics import default_numerics
 from envcore_bridges.libraries import BY_MODULE, missing
+
+
+@contextlib.contextmanager
+def default_numerics() -> Generator[None]:
+    """A context with 32 bits and ordinary promotion, with which other libraries were written."""
+    with jax.enable_x64(False), jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        yield
 
 
 def check_arguments(source: Any, options: Mapping[str, Any]) -> None:
@@ -61,6 +69,26 @@ def loaded(env: Any) -> Any:
         raise missing(library.family, env.name) from error
 
 
+def chosen_floats(fields: Any, names: Iterable[str], what: str) -> dict[str, np.ndarray]:
+    """Float fields of a library's system or model, as float32.
+
+    Args:
+      fields: the system.
+      names: of fields, dotted where one is inside of another.
+      what: the system's name in text.
+
+    Raises:
+      InvalidArgumentError: there is no such field, or it holds no floats.
+    """
+    found: dict[str, np.ndarray] = {}
+    for name in names:
+        value = functools.reduce(lambda tree, part: getattr(tree, part, None), name.split("."), fields)
+        if not isinstance(value, float | np.ndarray | jax.Array) or np.asarray(value).dtype.kind != "f":
+            raise InvalidArgumentError(f"vary must name fields of {what} that are floats, got {name!r}.")
+        found[name] = np.asarray(value, np.float32)
+    return found
+
+
 def types_in(value: Any) -> Any:
     """The type of a value, and those in it if it is a tuple."""
     return tuple(map(types_in, value)) if isinstance(value, tuple) else type(value)
@@ -78,3 +106,39 @@ def unknown_name(library: str, name: str, names: Collection[str]) -> InvalidArgu
     some = f"It has {', '.join(first)}{f' and {len(names) - 5} more' if len(names) > 5 else ''}."
     hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else some
     return InvalidArgumentError(f"{library} has no environment {name!r}. {hint}")
+
+
+def layers(library_env: Any) -> Iterator[Any]:
+    """A library's environment, and what its wrappers hold as `env` or `_env`, from the outermost to the innermost.
+
+    Args:
+      library_env: the environment, or a pair of it and its params.
+    """
+    if isinstance(library_env, tuple):
+        library_env = library_env[0]
+    while library_env is not None:
+        yield library_env
+        held = _held_as(library_env)
+        library_env = None if held is None else getattr(library_env, held)
+
+
+def rebuilt(library_env: Any, change: Callable[[Any], None]) -> Any:
+    """A copy of a library's environment and of its wrappers (see `layers`), whose innermost one has been changed.
+
+    Args:
+      library_env: the environment, which stays as it is.
+      change: changes the copy of the innermost environment in place.
+    """
+    library_env = copy.copy(library_env)
+    held = _held_as(library_env)
+    if held is None:
+        change(library_env)
+    else:
+        setattr(library_env, held, rebuilt(getattr(library_env, held), change))
+    return library_env
+
+
+def _held_as(library_env: Any) -> str | None:
+    """The name of the attribute in which a wrapper holds its environment; None for what is no wrapper."""
+    attributes = getattr(library_env, "__dict__", {})
+    return next((name for name in ("env", "_env") if attributes.get(name) is not None), None)

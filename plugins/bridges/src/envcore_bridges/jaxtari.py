@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Hashable
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
-from envcore.environment import NO_TIME_LIMIT, computed
+from envcore.environment import computed
 from envcore.errors import DatasetError
 
 from envcore_bridges.base import (
@@ -20,20 +19,12 @@ from envcore_bridges.base import (
     as_dicts,
     default_numerics,
     layers,
-    rebuilt,
     resized,
     unknown_name,
 )
-from envcore_bridges.jaxtari.environments import JAXTARI
-
-CLOCKS: dict[str, tuple[str, ...]] = {
-    "SkiingConstants": ("max_steps",),
-    "SurroundConstants": ("MAX_STEPS", "MOVE_EVERY_N_STEPS"),
-}
-"""Games that count their steps against a limit: the constants whose product it is."""
+from envcore_bridges.libraries import BY_FAMILY
 
 _FRAMES = 108_000  # the limit of JAXtari's `AtariWrapper`
-_LIFTED = "_envcore_time_limit"
 _SPRITES = (
     "JAXtari draws its games from sprites, without which no game can be made, and {problem}. Install them by `python "
     "-m jaxtari.install_sprites`, which asks whether you own a license to the original ROMs and downloads replacements "
@@ -66,9 +57,8 @@ class FromJaxtari(ForeignEnvironment):
     Action: one of the game's own actions, such as "noop", "fire" and "upright".
     Reward: the game's.
     Termination: the game is over, by its own clock too, which Boxing and Freeway show on the screen. Truncation: after
-      108,000 frames, as JAXtari's `AtariWrapper` does. Skiing and Surround call limits of 18,000 and 15,000 steps a
-      termination; here these are `max_steps_in_episode` and truncate, so Skiing's penalty for missed gates comes at the
-      finish alone.
+      108,000 frames, as JAXtari's `AtariWrapper` does. Skiing and Surround count their steps too, and call their limits
+      of 18,000 and 15,000 a termination.
     Info: the game's own, by its names.
 
     Frame skipping, sticky actions, and the end of an episode with a life are left to wrappers.
@@ -95,7 +85,7 @@ class FromJaxtari(ForeignEnvironment):
             if missing is None:
                 raise
             raise DatasetError(_SPRITES.format(problem=f"{missing} is missing", folder=folder)) from error
-        return self._without_clock(self.checked(env))
+        return env
 
     def _made(self, library: Any) -> Any:
         if not isinstance(self.source, str):
@@ -106,29 +96,13 @@ class FromJaxtari(ForeignEnvironment):
         try:
             return library.make(self.source, **options)
         except NotImplementedError as error:
-            raise unknown_name("JAXtari", self.source, JAXTARI) from error
-
-    def _without_clock(self, env: Any) -> Any:
-        """The game with the limit of its own clock lifted, and stored beside it."""
-        consts: Any = getattr(_innermost(env), "consts", None)
-        clock = CLOCKS.get(type(consts).__name__)
-        if clock is None:
-            return env
-
-        def lift(game: Any) -> None:
-            setattr(game, _LIFTED, math.prod(getattr(consts, name) for name in clock))
-            game.consts = consts.replace(**{clock[0]: NO_TIME_LIMIT})
-
-        if isinstance(self.source, str):  # nobody else has it, and what `mods` patch is bound to the object
-            lift(_innermost(env))
-            return env
-        return rebuilt(env, lift)
+            raise unknown_name("JAXtari", self.source, BY_FAMILY["jaxtari"].environments()) from error
 
     expensive_reset = False  # games begin with constants: Pong's steps take two thirds of the time
 
     @property
     def time_limit(self) -> int:
-        return getattr(_innermost(self.library_env), _LIFTED, _FRAMES)
+        return _FRAMES
 
     action_names = computed(lambda self: self._action_names())
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, ClassVar
 
 import jax
-from envcore import painting, spaces
+from envcore import spaces
 from envcore.environment import computed
 from envcore.errors import InvalidArgumentError
 
@@ -125,13 +125,8 @@ class FromNavix(ForeignEnvironment):
         return state.inner.observation
 
     def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
-        return _paint(height, state.inner.state)
-
-
-@painting.picture
-def _paint(height: int, inner: Any) -> jax.Array:
-    with default_numerics():
-        return resized(_navix().observations.rgb(inner), height)
+        with default_numerics():
+            return resized(_navix().observations.rgb(state.inner.state), height)
 
 
 def _own_name(observation_fn: Any) -> str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import inspect
 import warnings
 from collections.abc import Callable, Hashable
 from typing import Any, ClassVar, cast
@@ -15,12 +14,19 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
 from envcore.environment import EnvParams
-from envcore.errors import EnvironmentLoadError, InvalidArgumentError, NoPictureError
+from envcore.errors import NoPictureError
 from flax import struct
 
-from envcore_bridges.base import ForeignEnvironment, ForeignState, as_dicts, rebuilt, unknown_name
-from envcore_bridges.brax import scene
-from envcore_bridges.brax.environments import BRAX
+from envcore_bridges.base import (
+    ForeignEnvironment,
+    ForeignState,
+    as_dicts,
+    chosen_floats,
+    paint_bodies,
+    rebuilt,
+    unknown_name,
+)
+from envcore_bridges.libraries import BY_FAMILY
 
 VARY = ("gravity", "geom_friction", "link.inertia.mass", "dof.damping", "dof.armature", "actuator.gear")
 """What `vary` is by default for brax's pipeline "generalized"."""
@@ -59,7 +65,6 @@ def from_brax(
 
     Raises:
       InvalidArgumentError: brax has no such environment, field or option, or an option is not hashable.
-      EnvironmentLoadError: it moves in a fluid, as brax's swimmer, and JAX has removed what brax's code for that calls.
     """
     return FromBrax.make(source, **options, **({} if vary is None else {"vary": vary}))
 
@@ -106,10 +111,9 @@ class FromBrax(ForeignEnvironment):
             except KeyError as error:
                 if error.args != (self.source,):
                     raise
-                raise unknown_name("brax", self.source, BRAX) from None
+                raise unknown_name("brax", self.source, BY_FAMILY["brax"].environments()) from None
 
     def check_support(self) -> None:
-        _check_fluid(self.library_env, self.name)
         _ = self.default_params  # refuses fields that the system lacks
 
     @property
@@ -142,7 +146,8 @@ class FromBrax(ForeignEnvironment):
     def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
         if getattr(self._system, "mj_model", None) is None:
             raise NoPictureError(f"brax's {self.name} cannot be rendered: it has no MuJoCo model.")
-        return scene.paint_bodies(height, state.inner.pipeline_state.x, env=self)
+        bodies = {"qpos": state.inner.pipeline_state.q, "qvel": state.inner.pipeline_state.qd}
+        return paint_bodies(self._system.mj_model, bodies, height, f"brax's {self.name}")
 
     @property
     def _system(self) -> Any:
@@ -157,32 +162,14 @@ class FromBrax(ForeignEnvironment):
         return rebuilt(self.library_env, lambda env: setattr(env, "sys", system))
 
 
-def _check_fluid(env: Any, name: str) -> None:
-    """Raises where brax would call `jnp.clip(x, a_min=...)`, which newer versions of JAX do not have."""
-    has_fluid = getattr(getattr(env.unwrapped, "sys", None), "enable_fluid", False)
-    own_pipeline = getattr(env, "backend", None) != "mjx"
-    if has_fluid and own_pipeline and "a_min" not in inspect.signature(jnp.clip).parameters:
-        raise EnvironmentLoadError(
-            f"brax's {name} moves in a fluid, for which brax calls jax.numpy.clip(a_min=...), which JAX "
-            f"{jax.__version__} no longer has: an older JAX has it."
-        )
-
-
 @functools.lru_cache(maxsize=512)
 def _varied(env: FromBrax) -> dict[str, np.ndarray]:
     system, chosen = env._system, cast("tuple[str, ...] | str | None", dict(env.options).get("vary"))
     if chosen is not None:
-        return {name: _numbers(system, name) for name in ((chosen,) if isinstance(chosen, str) else chosen)}
+        return chosen_floats(system, (chosen,) if isinstance(chosen, str) else chosen, "brax's System")
     names = _VARY.get(getattr(env.library_env, "backend", ""), VARY)
-    found = {name: _numbers(system, name) for name in names} if system is not None else {}
+    found = chosen_floats(system, names, "brax's System") if system is not None else {}
     return {name: value for name, value in found.items() if value.size}
-
-
-def _numbers(system: Any, name: str) -> np.ndarray:
-    value = functools.reduce(lambda tree, part: getattr(tree, part, None), name.split("."), system)
-    if not isinstance(value, float | np.ndarray | jax.Array) or not np.issubdtype(np.asarray(value).dtype, np.floating):
-        raise InvalidArgumentError(f"vary must name fields of brax's System that are floats, got {name!r}.")
-    return np.asarray(value, np.float32)
 
 
 def _plain(state: Any) -> Any:

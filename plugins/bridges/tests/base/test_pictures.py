@@ -51,12 +51,14 @@ def test_arrays_in_records_stay_as_they_are() -> None:
 
 
 def test_pictures_of_a_renderer_on_the_host() -> None:
-    def draw(place: np.ndarray) -> np.ndarray:
-        assert isinstance(place, np.ndarray) or np.ndim(place) == 0
-        return np.full((4, 6, 3), place, np.uint8)
+    def draw(place: Any, shape: tuple[int, int]) -> np.ndarray:
+        assert isinstance(place, np.ndarray)
+        assert shape == (4, 6)
+        assert (jnp.int32(1) * jnp.ones((2, 1)) + jnp.ones(3)).dtype == jnp.float32  # ordinary promotion
+        return np.full((8, 12, 3), place, np.uint8)
 
     places = jnp.arange(3)
-    pictures = jax.jit(jax.vmap(lambda place: paint_on_host(draw, place, (4, 6))))(places)
+    pictures = jax.jit(jax.vmap(lambda place: paint_on_host(draw, place, 4, 1.5)))(places)
     assert pictures.shape == (3, 4, 6, 3)
     assert pictures[:, 0, 0, 0].tolist() == [0, 1, 2]
 

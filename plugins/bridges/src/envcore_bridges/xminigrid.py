@@ -13,8 +13,7 @@ from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT, computed
 from envcore.errors import InvalidArgumentError
 
-from envcore_bridges.base import ForeignEnvironment, ForeignParams, ForeignState, layers, unknown_name
-from envcore_bridges.xminigrid.pictures import paint_grid
+from envcore_bridges.base import ForeignEnvironment, ForeignParams, ForeignState, layers, paint_on_host, unknown_name
 
 _RULESET = ("goal", "rules", "init_tiles")
 _LARGEST = (12, 11)  # kind and color of a cell
@@ -129,9 +128,14 @@ class FromXMiniGrid(ForeignEnvironment):
         return state.inner.observation
 
     def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
-        return paint_grid(
-            height, state.inner.state.grid, state.inner.state.agent, view_size=self.library_env[1].view_size
-        )
+        def draw(shown: Any, shape: tuple[int, int]) -> Any:
+            from xminigrid.rendering.rgb_render import render
+
+            grid, agent = shown
+            return render(grid, agent, self.library_env[1].view_size)
+
+        rows, columns, _ = state.inner.state.grid.shape
+        return paint_on_host(draw, (state.inner.state.grid, state.inner.state.agent), height, columns / rows)
 
 
 def _as_tuples(ruleset: Any) -> tuple[Any, ...]:

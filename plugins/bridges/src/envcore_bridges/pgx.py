@@ -10,13 +10,11 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from envcore import painting, spaces
+from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT, computed
-from envcore.errors import InvalidArgumentError
+from envcore.errors import InvalidArgumentError, NoPictureError
 
 from envcore_bridges.base import ForeignEnvironment, ForeignState, default_numerics, unknown_name
-from envcore_bridges.pgx.pictures import paint_2048, paint_cells
 
 # `pgx.make` takes no options, so the classes of the games for one player are found here.
 _CLASSES = {
@@ -114,12 +112,10 @@ class FromPgx(ForeignEnvironment):
         return state.legal_action_mask
 
     def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
-        height = painting.checked_height(height)
-        if self._game == "2048":
-            return paint_2048(state.inner._board, height)
-        if state.obs.ndim == 3 and state.obs.dtype == np.bool_:
-            return paint_cells(state.obs, height)
-        return super().render(state, params, height)
+        raise NoPictureError(
+            f"{self.name} cannot be rendered: Pgx draws SVG files alone. For one, call "
+            "`state.inner.replace(observation=state.obs).save_svg(path)`."
+        )
 
     @property
     def _game(self) -> str:

@@ -13,12 +13,20 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
 from envcore.environment import EnvParams
-from envcore.errors import EnvironmentLoadError, InvalidArgumentError
+from envcore.errors import EnvironmentLoadError
 from flax import struct
 
-from envcore_bridges.base import ForeignEnvironment, ForeignState, as_dicts, rebuilt, unknown_name
-from envcore_bridges.playground import pictures
-from envcore_bridges.playground.environments import PLAYGROUND, WITH_MENAGERIE
+from envcore_bridges.base import (
+    ForeignEnvironment,
+    ForeignState,
+    as_dicts,
+    chosen_floats,
+    paint_bodies,
+    rebuilt,
+    unknown_name,
+)
+
+_DRAWN = ("mocap_pos", "mocap_quat", "qpos", "qvel", "xfrc_applied")
 
 VARY = ("opt.gravity", "geom_friction", "body_mass", "dof_damping", "dof_armature", "actuator_gear")
 """What `vary` is by default."""
@@ -86,14 +94,14 @@ class FromPlayground(ForeignEnvironment):
     def load(self) -> Any:
         # Late: envcore lists environments without it. MuJoCo prints what optional packages it has not found.
         with contextlib.redirect_stdout(None):
-            from mujoco_playground import registry  # pyright: ignore[reportMissingImports]
+            from mujoco_playground import dm_control_suite, registry  # pyright: ignore[reportMissingImports]
 
         options = {name: value for name, value in self.options if name != "vary"}
         if not isinstance(self.source, str):
             return self.source(**options)
         if self.source not in registry.ALL_ENVS:
-            raise unknown_name("MuJoCo Playground", self.source, PLAYGROUND)
-        if self.source in WITH_MENAGERIE:
+            raise unknown_name("MuJoCo Playground", self.source, registry.ALL_ENVS)
+        if self.source not in dm_control_suite.ALL_ENVS:
             _check_menagerie(self.source)
         return registry.load(self.source, config_overrides=options)
 
@@ -128,7 +136,8 @@ class FromPlayground(ForeignEnvironment):
         return state.inner.obs  # where a step of the library's may read it; there is no second copy
 
     def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
-        return pictures.paint(self.library_env.mj_model, state.inner.data, height, self.name)
+        bodies = {field: getattr(state.inner.data, field) for field in _DRAWN}
+        return paint_bodies(self.library_env.mj_model, bodies, height, f"MuJoCo Playground's {self.name}")
 
     @property
     def _config(self) -> Any:
@@ -166,16 +175,9 @@ def _check_menagerie(name: str) -> None:
 def _varied(env: FromPlayground) -> dict[str, np.ndarray]:
     model, chosen = env.library_env.mjx_model, cast("tuple[str, ...] | str | None", dict(env.options).get("vary"))
     if chosen is not None:
-        return {name: _numbers(model, name) for name in ((chosen,) if isinstance(chosen, str) else chosen)}
-    found = {name: _numbers(model, name) for name in VARY}
+        return chosen_floats(model, (chosen,) if isinstance(chosen, str) else chosen, "MJX's Model")
+    found = chosen_floats(model, VARY, "MJX's Model")
     return {name: value for name, value in found.items() if value.size}
-
-
-def _numbers(model: Any, name: str) -> np.ndarray:
-    value = functools.reduce(lambda tree, part: getattr(tree, part, None), name.split("."), model)
-    if not isinstance(value, float | np.ndarray | jax.Array) or not np.issubdtype(np.asarray(value).dtype, np.floating):
-        raise InvalidArgumentError(f"vary must name fields of MJX's Model that are floats, got {name!r}.")
-    return np.asarray(value, np.float32)
 
 
 def _stored(state: Any) -> Any:

@@ -1,38 +1,27 @@
-"""gymnax's own environments in envcore, in step with gymnax.
-
-They run in an environment of their own: `envcore-bridges[gymnax]`, and envcore-gymnax, whose alias must not be taken
-for gymnax.
-"""
+"""gymnax's own environments in envcore, in step with gymnax."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from typing import Any
-
-# pyright: basic, reportMissingImports=false
-import pytest
-
-# Without it, XLA rounds some products and sums together, in two programs not always the same ones.
-os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_max_isa=SSE4_2"
 
 import envcore
 import gymnax
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from envcore import spaces
 from envcore.errors import InvalidArgumentError
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched
 from envcore_bridges import from_gymnax
-from envcore_bridges.base.numerics import default_numerics
-from envcore_bridges.gymnax.environments import GYMNAX
+from envcore_bridges.base import default_numerics
+from envcore_bridges.libraries import BY_FAMILY
 from envcore_testing import Case, check_lockstep, conformance_cases
 
-pytestmark = pytest.mark.client
-
+GYMNAX = BY_FAMILY["gymnax"].environments()
 SLOW = ("-MinAtar", "-misc")
 NEEDS_A_DOWNLOAD = "MNISTBandit-bsuite"
 NAMES = [
@@ -118,3 +107,12 @@ def test_the_alias() -> None:
         "e.uninstall(); assert from_gymnax('gymnax/CartPole-v1').library_env.name == 'CartPole-v1'"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("name", ["CartPole-v1", "FourRooms-misc"])
+def test_pictures(name: str) -> None:
+    env, params = envcore.make(f"gymnax/{name}")
+    _, state = env.reset(jax.random.key(0))
+    picture = jax.jit(lambda state: env.render(state, params, height=60))(state)
+    assert picture.shape == ((60, 90, 3) if name == "CartPole-v1" else (60, 80, 3))
+    assert len(np.unique(np.asarray(picture).reshape(-1, 3), axis=0)) > 2

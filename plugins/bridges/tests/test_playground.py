@@ -1,32 +1,26 @@
-"""MuJoCo Playground in envcore, in step with its own environments; `envcore-bridges[playground]` installs it."""
+"""MuJoCo Playground in envcore, in step with its own environments."""
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any
-
-# pyright: basic, reportMissingImports=false
-import pytest
-
-os.environ.setdefault("MUJOCO_GL", "egl")  # a machine that runs tests has no display
 
 import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from brax.envs.wrappers.training import EpisodeWrapper
 from envcore.errors import EnvironmentLoadError, InvalidArgumentError, InvalidParamsError, NoPictureError
 from envcore.wrappers import Batched
 from envcore_bridges import from_playground
-from envcore_bridges.playground import pictures
-from envcore_bridges.playground.environments import CONTROL_SUITE, PLAYGROUND, WITH_MENAGERIE
+from envcore_bridges.base import pictures
+from envcore_bridges.libraries import BY_FAMILY
 from envcore_testing import Case, check_lockstep, conformance_cases
 from mujoco_playground import dm_control_suite, registry, wrapper
 from mujoco_playground._src import mjx_env
 
-pytestmark = pytest.mark.client
-
+CONTROL_SUITE = dm_control_suite.ALL_ENVS
 CHEAP = "CartpoleBalance"
 
 
@@ -36,10 +30,7 @@ def cartpole(limit: int | None = None) -> Any:
 
 
 def test_what_playground_has_is_announced() -> None:
-    assert set(PLAYGROUND) == set(registry.ALL_ENVS)
-    assert set(CONTROL_SUITE) == set(dm_control_suite.ALL_ENVS)
-    announced = {spec.spec.id for spec in envcore.registry.values() if spec.spec.family == "playground"}
-    assert announced == {f"playground/{name}" for name in PLAYGROUND}
+    assert set(BY_FAMILY["playground"].environments()) == set(registry.ALL_ENVS)
 
 
 @pytest.mark.slow
@@ -134,7 +125,7 @@ def test_options_and_names() -> None:
 
 def test_robots_that_are_missing_are_not_downloaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.setattr(mjx_env, "MENAGERIE_PATH", tmp_path / "menagerie")
-    for name in WITH_MENAGERIE:
+    for name in set(registry.ALL_ENVS) - set(CONTROL_SUITE):
         expected = f"MuJoCo Playground's {name} needs the robots of MuJoCo Menagerie in {tmp_path / 'menagerie'}"
         with pytest.raises(EnvironmentLoadError, match=re.escape(expected)):
             envcore.make(f"playground/{name}")

@@ -1,4 +1,4 @@
-"""Spaces of libraries that follow gymnax, as envcore's."""
+"""Spaces of libraries that follow Gymnasium, as envcore's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def space_like(declared: Any, struct: Any) -> spaces.Space:
     """A declared space as one of envcore's; the space of all values where none is declared.
 
     Args:
-      declared: the library's space, or None.
+      declared: a space as Gymnasium and gymnax have them, or None.
       struct: the types that its values really have, or None to believe the space.
     """
     if struct is not None and (declared is None or not _fits(declared, struct)):
@@ -28,13 +28,17 @@ def space_like(declared: Any, struct: Any) -> spaces.Space:
             )
         structs = [None] * len(parts) if struct is None else struct
         return spaces.Tuple(space_like(part, each) for part, each in zip(parts, structs, strict=True))
-    if hasattr(declared, "number_of_dims_per_distribution"):  # Kinetix
-        return spaces.MultiDiscrete(np.asarray(declared.number_of_dims_per_distribution))
     if hasattr(declared, "low"):
         return _box(declared, struct)
+    if hasattr(declared, "nvec"):
+        return spaces.MultiDiscrete(np.asarray(declared.nvec))
+    if type(declared).__name__ == "MultiBinary":
+        return spaces.Box(0, 1, declared.shape, declared.dtype)
     if hasattr(declared, "n"):
-        return spaces.Discrete(int(declared.n)) if struct is None or struct.shape == () else _counts(declared, struct)
-    raise InvalidArgumentError(f"from_gymnax cannot use a space of the type {type(declared).__name__}.")
+        if struct is None or struct.shape == ():
+            return spaces.Discrete(int(declared.n))
+        return spaces.Box(0, int(declared.n) - 1, struct.shape, struct.dtype)
+    raise InvalidArgumentError(f"envcore has no space like {declared}.")
 
 
 def _fits(declared: Any, struct: Any) -> bool:
@@ -44,10 +48,6 @@ def _fits(declared: Any, struct: Any) -> bool:
     if parts is not None:
         return isinstance(struct, tuple) and len(parts) == len(struct)
     return hasattr(struct, "shape") and tuple(declared.shape) == struct.shape
-
-
-def _counts(declared: Any, struct: Any) -> spaces.Space:
-    return spaces.Box(0, int(declared.n) - 1, struct.shape, struct.dtype)
 
 
 def _box(declared: Any, struct: Any) -> spaces.Space:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 from collections.abc import Callable, Hashable
@@ -9,17 +10,30 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
-from envcore import painting, spaces
+import numpy as np
+from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import DatasetError, EnvironmentLoadError, InvalidArgumentError
 
-from envcore_bridges.base import ForeignEnvironment, ForeignState, as_dicts, paint_on_host, rebuilt, unknown_name
-from envcore_bridges.jumanji.environments import JUMANJI
-from envcore_bridges.jumanji.graphs import paint_coloring, paint_trees
-from envcore_bridges.jumanji.spaces import action_space, observation_space
-from envcore_bridges.jumanji.viewers import draw, shape_of_picture
+from envcore_bridges.base import (
+    ForeignEnvironment,
+    ForeignState,
+    as_dicts,
+    paint_on_host,
+    pixels_of,
+    rebuilt,
+    unknown_name,
+)
 
-_GRAPHS = {"GraphColoring": paint_coloring, "MMST": paint_trees}  # by the library's class
+_STEPS = ("step", "step_count")
+
+# Bounds that the library declares and breaks: by environment and entry, the true ones (None: as declared).
+_WIDER: dict[tuple[str, str], tuple[float | None, float | None]] = {
+    ("TSP", "position"): (-1, None),  # before the first city
+}
+
+_ONE_TOO_MANY = ("MultiCVRP",)
+"""Environments that declare an action more than there are: a node after the last one."""
 
 
 def from_jumanji(source: str | Callable[..., Any], **options: Hashable) -> FromJumanji:
@@ -44,7 +58,7 @@ class FromJumanji(ForeignEnvironment):
 
     Observation: the library's as a dict of arrays, nested where it nests, with its names, shapes and dtypes. Bounds are
       those that the library declares; those that do not hold are wider here: step counts have no upper bound, because
-      `params.max_steps_in_episode` can be any number, and see `envcore_bridges.jumanji.spaces`.
+      `params.max_steps_in_episode` can be any number, and the position in TSP begins at -1.
     Action: `Discrete`, `MultiDiscrete` or `Box`. Several agents act by one joint action.
     Legal actions: `info["action_mask"]` and `action_mask(state, params)` are the observation's `action_mask`, where
       there is one: bool (n,) for `Discrete(n)`; for `MultiDiscrete` a row an agent, or an entry for each joint action.
@@ -61,7 +75,7 @@ class FromJumanji(ForeignEnvironment):
       at `time_limit`, so give these two a longer limit as the option.
 
     The library's state is `state.inner`, its environment `library_env`. Pictures are the library's own, drawn by
-    Matplotlib on the host, which takes 0.1 to 1 seconds each; those of graphs (GraphColoring and MMST) are compiled.
+    Matplotlib on the host, which takes 0.1 to 1 seconds each, and many for graphs (GraphColoring and MMST).
     """
 
     required: ClassVar[tuple[str, ...]] = (
@@ -83,7 +97,7 @@ class FromJumanji(ForeignEnvironment):
             raise EnvironmentLoadError("in a notebook, Jumanji needs ipympl: pip install ipympl") from error
         options = dict(self.options)
         if isinstance(self.source, str) and self.source not in registered_environments():
-            raise unknown_name("Jumanji", self.source, JUMANJI)
+            raise unknown_name("Jumanji", self.source, registered_environments())
         try:
             return make(self.source, **options) if isinstance(self.source, str) else self.source(**options)
         except OSError as error:
@@ -105,10 +119,10 @@ class FromJumanji(ForeignEnvironment):
         return getattr(self.library_env.unwrapped, "time_limit", NO_TIME_LIMIT)
 
     def action_space(self, params: Any) -> spaces.Space:
-        return action_space(self.library_env.action_spec, self._game)
+        return _action_space(self.library_env.action_spec, self._game)
 
     def observation_space(self, params: Any) -> spaces.Space:
-        return observation_space(self.library_env.observation_spec, self._game)
+        return _observation_space(self.library_env.observation_spec, self._game)
 
     def library_reset(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         state, timestep = self.library_env.reset(key)
@@ -129,14 +143,11 @@ class FromJumanji(ForeignEnvironment):
         return obs["action_mask"].astype(jnp.bool_) if isinstance(obs, dict) and "action_mask" in obs else None
 
     def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
-        height = painting.checked_height(height)
-        if self._game in _GRAPHS:
-            return _GRAPHS[self._game](state.obs, height)
         viewer = _viewer(self)
         if viewer is None:
             return super().render(state, params, height)
-        shape = shape_of_picture(viewer, height)
-        return paint_on_host(functools.partial(draw, viewer, shape), state.inner, shape)
+        width, tall = viewer.figure_size
+        return paint_on_host(functools.partial(_draw, viewer), state.inner, height, width / tall)
 
     @property
     def _game(self) -> str:
@@ -167,3 +178,70 @@ def _viewer(env: FromJumanji) -> Any:
     from jumanji.viewer import MatplotlibViewer
 
     return next((each for each in vars(env.library_env.unwrapped).values() if isinstance(each, MatplotlibViewer)), None)
+
+
+def _draw(viewer: Any, state: Any, shape: tuple[int, int]) -> np.ndarray:
+    """What a viewer shows, drawn into a figure that is not one of pyplot's, which would open a window."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=viewer.figure_size, dpi=shape[0] / viewer.figure_size[1], layout="constrained")
+    viewer = copy.copy(viewer)
+    axes = _axes(viewer, figure)
+    viewer._get_fig_ax = lambda *args, **kwargs: (figure, axes)
+    viewer._clear_display = viewer._display = lambda *_: None
+    viewer.render(state)
+    return pixels_of(figure)
+
+
+def _axes(viewer: Any, figure: Any) -> Any:
+    """The axes that a viewer's `_get_fig_ax` makes."""
+    names = {each.__name__ for each in type(viewer).__mro__}
+    if "RubiksCubeViewer" in names:
+        return figure.subplots(3, 2).flatten()
+    if "BinPackViewer" in names:
+        return figure.add_subplot(projection="3d")
+    axes = figure.add_subplot()
+    if "SearchAndRescueViewer" in names:
+        from jumanji.environments.swarms.common.viewer import format_plot
+
+        format_plot(figure, axes, viewer.env_size)
+    return axes
+
+
+def _observation_space(spec: Any, env_name: str, name: str = "") -> spaces.Space:
+    """The space of observations that `as_dicts` has made dicts."""
+    from jumanji import specs
+
+    if not isinstance(spec, specs.Array):
+        parts = {name: part for name, part in vars(spec).items() if isinstance(part, specs.Spec)}
+        return spaces.Dict({name: _observation_space(part, env_name, name) for name, part in parts.items()})
+    free = spaces.unbounded_space(jax.ShapeDtypeStruct(spec.shape, spec.dtype))
+    assert isinstance(free, spaces.Box)
+    if name in _STEPS and not spec.shape:
+        return spaces.Box(0, free.high, (), spec.dtype)
+    if not isinstance(spec, specs.BoundedArray):
+        return free
+    wider = _WIDER.get((env_name, name), (None, None))
+    declared = np.asarray(spec.minimum), np.asarray(spec.maximum)
+    low, high = (bound if known is None else known for known, bound in zip(wider, declared, strict=True))
+    return spaces.Box(low, high, spec.shape, spec.dtype)
+
+
+def _action_space(spec: Any, env_name: str) -> spaces.Space:
+    """The space of actions.
+
+    Raises:
+      InvalidArgumentError: there is none for the spec.
+    """
+    from jumanji import specs
+
+    if isinstance(spec, specs.DiscreteArray):
+        return spaces.Discrete(int(spec.num_values))
+    if isinstance(spec, specs.MultiDiscreteArray):
+        return spaces.MultiDiscrete(np.asarray(spec.num_values))
+    if isinstance(spec, specs.BoundedArray):
+        low, high = (np.broadcast_to(np.asarray(bound), spec.shape) for bound in (spec.minimum, spec.maximum))
+        if spec.dtype.kind in "iu" and spec.shape and (low == 0).all():
+            return spaces.MultiDiscrete(high.astype(np.int32) + (env_name not in _ONE_TOO_MANY))
+        return spaces.Box(low, high, spec.shape, spec.dtype)
+    raise InvalidArgumentError(f"{env_name} has the action spec {spec!r}, which envcore does not support.")

@@ -1,0 +1,127 @@
+"""Pictures by the libraries' own renderers, as a part of a compiled program."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore.errors import NoPictureError
+
+from envcore_bridges.base.loading import default_numerics
+
+
+def paint_on_host(draw: Callable[[Any, tuple[int, int]], Any], tree: Any, height: int, aspect: float) -> jax.Array:
+    """A picture by a renderer that needs Python, such as Matplotlib, for `jit` and `vmap`: uint8 (height, width, 3).
+
+    Args:
+      draw: takes a state as numpy arrays, and the height and width in pixels; returns a picture, uint8 (rows, columns,
+        3), which may have another size. Called for one state at a time.
+      tree: the state, a pytree of arrays.
+      height: in pixels.
+      aspect: the width divided by the height.
+
+    Raises:
+      InvalidArgumentError: the height is not a positive integer.
+    """
+    from envcore.painting import checked_height  # late: making an environment runs no painting code
+
+    shape = checked_height(height), max(1, round(aspect * height))
+
+    def drawn(tree: Any) -> Any:
+        # Renderers compute with JAX, and the default device waits for this picture.
+        with default_numerics(), jax.default_device(jax.devices("cpu")[0]):
+            return _nearest(np.asarray(draw(jax.tree.map(np.asarray, tree), shape)), shape)
+
+    return jax.pure_callback(drawn, jax.ShapeDtypeStruct((*shape, 3), jnp.uint8), tree, vmap_method="sequential")
+
+
+def resized(picture: jax.Array, height: int) -> jax.Array:
+    """A picture, uint8 (rows, columns, 3), at another height and the same aspect ratio, by its nearest pixels."""
+    from envcore.painting import checked_height  # late: making an environment runs no painting code
+
+    height, (rows, columns, _) = checked_height(height), picture.shape
+    return _nearest(picture, (height, max(1, round(columns * height / rows))))
+
+
+def pixels_of(figure: Any) -> np.ndarray:
+    """What a figure of Matplotlib's shows, uint8 (rows, columns, 3)."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())[..., :3]
+
+
+def paint_bodies(model: Any, fields: Mapping[str, Any], height: int, name: str) -> jax.Array:
+    """What the first camera of a MuJoCo model shows, or MuJoCo's free camera where it has none, 4/3 as wide as high.
+
+    Args:
+      model: a `mujoco.MjModel`.
+      fields: arrays for `mujoco.MjData`, such as `qpos`.
+      height: in pixels.
+      name: of the environment, for the error.
+
+    Raises:
+      NoPictureError: MuJoCo finds no OpenGL.
+    """
+    import mujoco
+
+    check_opengl(name)
+
+    def draw(fields: Any, shape: tuple[int, int]) -> np.ndarray:
+        data: Any = mujoco.MjData(model)  # pyright: ignore[reportAttributeAccessIssue]
+        for field, value in fields.items():
+            setattr(data, field, value)
+        return render_bodies(model, data, shape)
+
+    return paint_on_host(draw, dict(fields), height, 4 / 3)
+
+
+def render_bodies(model: Any, data: Any, shape: tuple[int, int]) -> np.ndarray:
+    """What `paint_bodies` paints, for the host: uint8 (height, width, 3) of a `mujoco.MjData`."""
+    import mujoco
+
+    roomy = copy.copy(model)
+    size = roomy.vis.global_
+    size.offheight, size.offwidth = max(size.offheight, shape[0]), max(size.offwidth, shape[1])
+    mujoco.mj_forward(model, data)  # pyright: ignore[reportAttributeAccessIssue]
+    # A context of OpenGL belongs to a thread, and the runtime calls from several.
+    with mujoco.Renderer(roomy, *shape) as renderer:
+        renderer.update_scene(data, camera=0 if model.ncam else -1)
+        return renderer.render()
+
+
+def check_opengl(name: str) -> None:
+    """Raises `NoPictureError` where MuJoCo finds no OpenGL."""
+    problem = _problem_of_opengl()
+    if problem:
+        raise NoPictureError(
+            f"{name} cannot be rendered: MuJoCo finds no OpenGL ({problem}). On a machine without a display set "
+            "MUJOCO_GL=egl or MUJOCO_GL=osmesa before Python starts."
+        )
+
+
+@functools.cache
+def _problem_of_opengl() -> str:
+    """Why MuJoCo cannot draw here; empty if it can."""
+    import mujoco
+
+    model = mujoco.MjModel.from_xml_string("<mujoco/>")  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        mujoco.Renderer(model, 1, 1).close()
+    except Exception as error:  # which one, depends on the library of OpenGL
+        return str(error)
+    return ""
+
+
+def _nearest(picture: Any, shape: tuple[int, int]) -> Any:
+    rows, columns = (
+        (((2 * np.arange(new) + 1) * old) // (2 * new)).astype(np.int32)
+        for new, old in zip(shape, picture.shape[:2], strict=True)
+    )
+    return picture[rows][:, columns]

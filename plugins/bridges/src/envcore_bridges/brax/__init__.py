@@ -1,1 +1,0 @@
-"""brax's environments in envcore."""

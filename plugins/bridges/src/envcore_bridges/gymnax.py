@@ -1,0 +1,249 @@
+"""`FromGymnax`: environments that are written as gymnax's are, in envcore."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import importlib
+import sys
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore import spaces
+from envcore.environment import NO_TIME_LIMIT, EnvParams, computed
+from envcore.errors import DatasetError, InvalidArgumentError
+from jax import lax
+from jax.core import Tracer
+
+from envcore_bridges.base import (
+    ForeignEnvironment,
+    ForeignParams,
+    as_dicts,
+    default_numerics,
+    paint_on_host,
+    pixels_of,
+    resized,
+    space_like,
+    unknown_name,
+)
+from envcore_bridges.libraries import is_installed, missing
+
+# Classes of gymnax 1.0 whose observations exceed the bounds that they declare: by rewards, by -1, by a rounding.
+_EXCEEDING = ("GaussianBandit", "MemoryChain", "MetaMaze", "UmbrellaChain")
+
+# Classes of gymnax whose resets cost next to nothing: without a loop over those that end, 2,048 SimpleBandits take a
+# quarter less time, and DiscountingChains half of it.
+_FREE_RESETS = ("DiscountingChain", "SimpleBandit")
+
+_LIMITS = ("max_steps_in_episode", "max_timesteps")
+
+_CRAFTAX = {
+    "Craftax-Symbolic-v1": ("craftax.envs.craftax_symbolic_env", "CraftaxSymbolicEnvNoAutoReset"),
+    "Craftax-Pixels-v1": ("craftax.envs.craftax_pixels_env", "CraftaxPixelsEnvNoAutoReset"),
+    "Craftax-Classic-Symbolic-v1": (
+        "craftax_classic.envs.craftax_symbolic_env",
+        "CraftaxClassicSymbolicEnvNoAutoReset",
+    ),
+    "Craftax-Classic-Pixels-v1": ("craftax_classic.envs.craftax_pixels_env", "CraftaxClassicPixelsEnvNoAutoReset"),
+}
+_SQUARE = ("Acrobot-v1", "Pendulum-v1")  # pictures of Gymnasium's; others are 3/2 as wide as high
+
+
+def from_gymnax(source: str | Callable[..., Any], **options: Hashable) -> FromGymnax:
+    """Makes an environment that is written as gymnax's are.
+
+    Args:
+      source: an id such as `"gymnax/CartPole-v1"` or `"craftax/Craftax-Symbolic-v1"`, or a class or function that
+        makes an environment with `reset_env` and `step_env`.
+      **options: what the library makes it with.
+
+    Raises:
+      InvalidArgumentError: the name or an option is unknown, or an option is not hashable.
+      EnvironmentLoadError: the library is not installed.
+    """
+    return FromGymnax.make(source, **options)
+
+
+@dataclasses.dataclass(frozen=True)
+class FromGymnax(ForeignEnvironment):
+    """An environment of gymnax or Craftax, or any other that is written as gymnax's are.
+
+    It plays by the library's `reset_env` and `step_env`; its `step` and its auto-reset stay out of it.
+
+    Observation and action: the library's. Named tuples and dataclasses become dicts. The spaces are those that it
+    declares, as long as its observations have their shapes; their dtypes are those of the observations. Four of
+    gymnax's exceed their bounds, so they have none here: GaussianBandit, MemoryChain, MetaMaze and UmbrellaChain.
+    Reward: the library's, as float32.
+    Termination: what the library ends for another reason than time. Its own time limit, which most of these libraries
+    report as the same `done`, does not end an episode: it is `params.max_steps_in_episode`, and truncates. An
+    environment of your own also truncates where its info says `truncated`.
+    Params: the library's, as `params.env_params`; `params.replace(gravity=3.7)` reaches them too. Their own time limit
+    (`max_steps_in_episode` or `max_timesteps`) is overridden: by ours in gymnax and Craftax, whose rules can show it,
+    and in any other library by one that is never reached.
+    Info: the library's entries, without those of envcore's names: `action_mask`, `discount`, `final_obs`, `terminated`.
+    Picture: Craftax's own, in JAX; by gymnax's visualizer for classic control, or the environment's own `render`, which
+    returns a figure of Matplotlib's.
+    """
+
+    def load(self) -> Any:
+        make = self.source if callable(self.source) else _factory(self.source)
+        try:
+            env = make(**dict(self.options))
+        except OSError as error:
+            raise DatasetError(f"{self.name} cannot read or download its data: {error}.") from error
+        lacking = [method for method in ("reset_env", "step_env") if not hasattr(type(env), method)]
+        if lacking:
+            wraps = f"{type(env).__name__} is a wrapper; use envcore.wrappers around from_gymnax instead"
+            problem = wraps if hasattr(env, lacking[0]) else f"{type(env).__name__} has no {lacking[0]}"
+            raise InvalidArgumentError(
+                f"from_gymnax({self.name}) needs an environment with reset_env and step_env: {problem}."
+            )
+        return env
+
+    expensive_reset = computed(
+        lambda self: not (self._library == "gymnax" and type(self.library_env).__name__ in _FREE_RESETS)
+    )
+
+    @property
+    def time_limit(self) -> int:
+        params = getattr(self.library_env, "default_params", None)
+        field = _limit_field(params)
+        return NO_TIME_LIMIT if field is None else min(int(getattr(params, field)), NO_TIME_LIMIT)
+
+    @property
+    def default_params(self) -> Any:
+        theirs = jax.tree.map(lambda x: np.asarray(x) if isinstance(x, jax.Array) else x, _default_params(self))
+        if theirs is None:
+            return EnvParams(max_steps_in_episode=self.time_limit)
+        return ForeignParams(env_params=theirs, max_steps_in_episode=self.time_limit)
+
+    def action_space(self, params: Any) -> spaces.Space:
+        return space_like(self._declared("action_space", params), None)
+
+    def observation_space(self, params: Any) -> spaces.Space:
+        struct = self.state_types.obs
+        if self._library == "gymnax" and type(self.library_env).__name__ in _EXCEEDING:
+            return spaces.unbounded_space(struct)
+        return space_like(self._declared("observation_space", params), struct)
+
+    def library_reset(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+        obs, state = self.library_env.reset_env(key, self._theirs(params))
+        return state, as_dicts(obs)
+
+    def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+        env = self.library_env
+        obs, state, reward, done, *truncated, info = env.step_env(key, state, action, self._theirs(params))
+        if self._library == "craftax":
+            done = env.is_terminal(state, self._theirs(params, limited=False))
+        if truncated:  # a library that returns six values
+            info = {**info, "truncated": truncated[0]}
+        elif "truncated" in info:
+            done = jnp.asarray(done, jnp.bool_) & ~jnp.asarray(info["truncated"], jnp.bool_)
+        return state, as_dicts(obs), reward, done, info
+
+    def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
+        theirs = self._theirs(params)
+        if self._library == "craftax":
+            with default_numerics():
+                picture = _craftax_renderer(".".join(type(self.library_env).__module__.split(".")[:2]))(state.inner)
+                return resized(lax.stop_gradient(jnp.clip(jnp.round(picture), 0, 255)).astype(jnp.uint8), height)
+        name = getattr(self.library_env, "name", "")
+        if self._library == "gymnax" and name in importlib.import_module("gymnax.visualize.vis_gym").SUPPORTED_GYM_ENVS:
+            aspect = 1.0 if name in _SQUARE else 1.5
+            return paint_on_host(functools.partial(_draw_classic, name), (state.inner, theirs), height, aspect)
+        if not hasattr(self.library_env, "render"):
+            return super().render(state, params, height)
+        return paint_on_host(functools.partial(_draw_figure, self.library_env), (state.inner, theirs), height, 4 / 3)
+
+    @property
+    def _library(self) -> str:
+        return type(self.library_env).__module__.partition(".")[0]
+
+    def _theirs(self, params: Any, limited: bool = True) -> Any:
+        """The library's params, with our time limit or with none."""
+        theirs: Any = getattr(params, "env_params", None)
+        field = _limit_field(theirs)
+        if field is None:
+            return theirs
+        # Gymnax shows the limit in observations and leaves it to `is_truncated`, and Craftax shows it in its info. Any
+        # other library may end an episode by it.
+        shown = self._library == "craftax" or (self._library == "gymnax" and hasattr(self.library_env, "is_truncated"))
+        limit = params.max_steps_in_episode if limited and shown else NO_TIME_LIMIT
+        return dataclasses.replace(theirs, **{field: _like(limit, getattr(_default_params(self), field))})
+
+    def _declared(self, method: str, params: Any) -> Any:
+        """A space of the library's; concrete even under `jit`, unless the params are traced."""
+        traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(params))
+        make = getattr(self.library_env, method)
+        try:
+            with default_numerics(), contextlib.nullcontext() if traced else jax.ensure_compile_time_eval():
+                return make(self._theirs(params))
+        except NotImplementedError:  # it declares none
+            return None
+
+
+@functools.lru_cache(maxsize=512)
+def _default_params(env: FromGymnax) -> Any:
+    with default_numerics(), jax.ensure_compile_time_eval():
+        params = getattr(env.library_env, "default_params", None)
+    return params if jax.tree.leaves(params) or dataclasses.is_dataclass(params) else None
+
+
+def _like(limit: Any, default: Any) -> Any:
+    """The limit as a number of the kind that the library has, which may be a float."""
+    kind = jnp.result_type(default)
+    if isinstance(limit, int | np.integer):
+        return kind.type(limit)
+    return jnp.asarray(limit).astype(kind)
+
+
+def _limit_field(params: Any) -> str | None:
+    return next((name for name in _LIMITS if hasattr(params, name)), None)
+
+
+def _factory(source: str) -> Callable[..., Any]:
+    """What makes the environment of an id."""
+    library, _, name = source.partition("/")
+    if library not in ("craftax", "gymnax"):
+        raise InvalidArgumentError(f"from_gymnax knows craftax/..., gymnax/... and classes, got {source!r}.")
+    if library == "gymnax" and getattr(sys.modules.get("gymnax"), "__name__", "gymnax") == "envcore_gymnax":
+        raise InvalidArgumentError(
+            "gymnax/... needs gymnax itself, but `import gymnax` finds envcore-gymnax, because "
+            "envcore_gymnax.install() was called: call envcore_gymnax.uninstall() first."
+        )
+    if not is_installed(library):
+        raise missing(library, f"{library}/...")
+    theirs = importlib.import_module(library)
+    names = _CRAFTAX if library == "craftax" else theirs.registered_envs
+    if name not in names:
+        raise unknown_name(library, name, names)
+    if library == "gymnax":
+        return lambda **options: theirs.make(name, **options)[0]
+    module, cls = _CRAFTAX[name]
+    return getattr(importlib.import_module(f"craftax.{module}"), cls)
+
+
+@functools.cache
+def _craftax_renderer(package: str) -> Callable[[Any], jax.Array]:
+    """Craftax's, made once: it loads textures."""
+    constants, renderer = (importlib.import_module(f"{package}.{name}") for name in ("constants", "renderer"))
+    with jax.ensure_compile_time_eval():
+        return renderer.make_craftax_pixel_renderer(constants.BLOCK_PIXEL_SIZE_IMG)
+
+
+def _draw_classic(name: str, shown: Any, shape: tuple[int, int]) -> Any:
+    return importlib.import_module("gymnax.visualize.vis_gym").render_gym_frame(name, *shown)
+
+
+def _draw_figure(env: Any, shown: Any, shape: tuple[int, int]) -> Any:
+    from matplotlib import pyplot as plt
+
+    figure, _ = env.render(*shown)
+    try:
+        return pixels_of(figure)
+    finally:
+        plt.close(figure)

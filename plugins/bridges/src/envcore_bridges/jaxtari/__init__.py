@@ -1,1 +1,0 @@
-"""JAXtari's games in envcore."""

@@ -1,1 +1,0 @@
-"""Jumanji's environments in envcore."""

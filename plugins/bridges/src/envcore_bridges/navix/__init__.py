@@ -1,1 +1,0 @@
-"""Navix's environments in envcore."""

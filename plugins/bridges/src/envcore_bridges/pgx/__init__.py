@@ -1,1 +1,0 @@
-"""Pgx's games for one player in envcore."""

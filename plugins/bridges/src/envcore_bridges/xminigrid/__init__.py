@@ -1,1 +1,0 @@
-"""XLand-MiniGrid's environments in envcore."""
