@@ -22,9 +22,7 @@ _IS_RELEASED = False
 _SUITES = {"classic-control": ("-v0", "-v1"), "bsuite": ("-bsuite",), "minatar": ("-MinAtar",), "misc": ("-misc",)}
 """What the ids of each suite end with."""
 
-_BRIDGED = (
-    *("brax", "craftax", "gymnax", "jaxtari", "jumanji", "navix", "pgx", "playground", "xminigrid"),
-)
+_BRIDGED = ("brax", "craftax", "gymnasium", "gymnax", "jaxtari", "jumanji", "navix", "pgx", "playground", "xminigrid")
 """The extras of envcore-bridges. Ids of their environments begin with these names, with "_" in place of "-"."""
 
 

@@ -25,7 +25,7 @@ CHEAP = "CartpoleBalance"
 
 
 def cartpole(limit: int | None = None) -> Any:
-    env = registry.load(CHEAP)
+    env: Any = registry.load(CHEAP)
     return env if limit is None else EpisodeWrapper(env, limit, 1)
 
 
@@ -44,7 +44,8 @@ def test_conforms(case: Case) -> None:
 )
 def test_it_plays_as_playground_does(name: str) -> None:
     # Of the places for contacts in a batch of thousands, one environment needs few, and a CPU visits them all.
-    options = {"naconmax": min(500, registry.get_default_config(name).naconmax)}
+    config: Any = registry.get_default_config(name)
+    options: dict[str, Any] = {"naconmax": min(500, config.naconmax)}
     theirs = registry.load(name, config_overrides=options)
 
     def reset(key: jax.Array) -> tuple[Any, Any]:

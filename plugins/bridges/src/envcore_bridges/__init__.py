@@ -2,7 +2,7 @@
 
     env, params = envcore.make("pgx/2048")
 
-or, for an environment of a library that is not listed, by `from_brax`, `from_gymnax`,
+or, for an environment of a library that is not listed, by `from_brax`, `from_gymnasium`, `from_gymnax`,
 `from_jaxtari`, `from_jumanji`, `from_navix`, `from_pgx`, `from_playground` or `from_xminigrid`:
 
     env = envcore_bridges.from_pgx(MyEnvironment, option=1)

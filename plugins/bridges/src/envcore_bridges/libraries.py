@@ -48,29 +48,11 @@ upndown, venture, videocheckers, videochess, videocube, videopinball, wizardofwo
 """
 
 _JUMANJI = """
-BinPack-v2: Pack up to 20 boxes into a container, so that little room is left.
-CVRP-v1: Serve the demands of 20 customers by the shortest route, with a truck that refills at the depot.
-Cleaner-v0: Three robots clean every tile of a 10 x 10 maze together.
-FlatPack-v0: Fill an 11 x 11 grid with 25 pieces, which can be turned.
-Game2048-v1: Slide the tiles of a 4 x 4 board, and join equal ones, until no move is left.
-GraphColoring-v1: Color the 20 nodes of a graph with few colors, so that neighbors differ.
-JobShop-v0: Schedule 20 jobs of up to 8 operations on 10 machines, to finish soon.
-Knapsack-v1: Choose the most valuable of 50 items within a weight limit.
-MMST-v0: Three agents each connect their own nodes in a graph, without crossing one another's paths.
-Maze-v0: Find the way to the target in a random 10 x 10 maze.
-Minesweeper-v0: Uncover a 10 x 10 board without hitting one of its 10 mines.
-MultiCVRP-v0: Serve 20 customers with two vehicles of limited capacity, within their time windows.
-PacMan-v1: Eat all pellets of a maze and escape from the ghosts.
-RobotWarehouse-v0: Four robots carry the shelves that are asked for to the goals of a warehouse.
-RubiksCube-partly-scrambled-v0: Solve a Rubik's Cube that is seven random turns away from solved.
-RubiksCube-v0: Solve a scrambled 3 x 3 x 3 Rubik's Cube.
-SlidingTilePuzzle-v0: Slide the tiles of a 5 x 5 board into order.
-Snake-v1: Steer a growing snake to fruit on a 12 x 12 board, and not into itself.
-Sokoban-v0: Push four boxes of a 10 x 10 room onto their targets; its levels are downloaded.
-Sudoku-v0: Fill in a sudoku of mixed difficulty.
-Sudoku-very-easy-v0: Fill in a very easy sudoku.
-TSP-v1: Visit 20 cities by the shortest round trip.
-Tetris-v0: Drop tetrominoes on a 10 x 10 board and complete lines.
+{Game2048-v1,Maze-v0,Minesweeper-v0,PacMan-v1,Snake-v1,Tetris-v0}: A game.
+{RubiksCube-partly-scrambled-v0,RubiksCube-v0,SlidingTilePuzzle-v0,Sudoku-v0,Sudoku-very-easy-v0}: A puzzle.
+Sokoban-v0: A puzzle, whose levels are downloaded.
+{BinPack-v2,FlatPack-v0,GraphColoring-v1,JobShop-v0,Knapsack-v1}: A packing or scheduling problem, or a coloring.
+{CVRP-v1,MMST-v0,MultiCVRP-v0,RobotWarehouse-v0,TSP-v1,Cleaner-v0}: A routing problem.
 """
 
 _NAVIX = """
@@ -123,6 +105,24 @@ MiniGrid-{Unlock,UnlockPickUp,BlockedUnlockPickUp}: Open a locked door, and take
 MiniGrid-Playground: Nine rooms with doors and things of all kinds; there is no goal and no reward.
 """
 
+_ATARI_FOR_TWO = {"combat", "joust", "maze_craze", "warlords"}
+
+
+def _gymnasium() -> str:
+    """Gymnasium's registrations, read from its source, because an import takes half a second; and ALE's games."""
+    found = importlib.util.find_spec("gymnasium")
+    assert found is not None
+    assert found.origin is not None
+    source = (Path(found.origin).parent / "envs" / "__init__.py").read_text(encoding="utf-8")
+    # Those that Gymnasium no longer makes, and its functional ones, which are JAX programs already, are left out.
+    registered = re.findall(r'id="(\w+-v\d+)",\s+entry_point="gymnasium\.envs\.(\w+)', source)
+    ids = [name for name, kind in registered if not (kind == "mujoco" and name.endswith(("v2", "v3")))]
+    atari = importlib.util.find_spec("ale_py")
+    games = [rom.stem for rom in Path(atari.origin).parent.glob("roms/*.bin")] if atari and atari.origin else []
+    ids += [f"ALE/{game.title().replace('_', '')}-v5" for game in sorted({*games} - _ATARI_FOR_TWO)]
+    return "\n".join(f"{name}: As Gymnasium registers it." for name in ids)
+
+
 class Library(NamedTuple):
     """A library.
 
@@ -169,6 +169,7 @@ class Library(NamedTuple):
 LIBRARIES = (
     Library("brax", "brax", "brax 0.14, Freeman et al. (2021)", _BRAX, "brax"),
     Library("craftax", "Craftax", "Craftax 1.6, Matthews et al. (2024)", _CRAFTAX, "gymnax", qualified=True),
+    Library("gymnasium", "Gymnasium", "Gymnasium 1.4, Towers et al. (2024)", _gymnasium, "gymnasium"),
     Library("gymnax", "gymnax 1", "gymnax 1.0, Lange (2022)", _GYMNAX, "gymnax", qualified=True),
     Library("jaxtari", "JAXtari", "JAXtari 0.2, Delfosse et al. (2025)", _JAXTARI, "jaxtari"),
     Library("jumanji", "Jumanji", "Jumanji 1.1.2, Bonnet et al. (2024)", _JUMANJI, "jumanji"),

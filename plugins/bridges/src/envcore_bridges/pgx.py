@@ -25,8 +25,6 @@ _CLASSES = {
     "minatar-seaquest": "pgx.minatar.seaquest:MinAtarSeaquest",
     "minatar-space_invaders": "pgx.minatar.space_invaders:MinAtarSpaceInvaders",
 }
-_SLIDES = ("left", "up", "right", "down")
-_KEYS = ("stay", "left", "up", "right", "down", "fire")
 _FREEWAY_STEPS = 2501  # its timer starts at 2,500 and ends the game below 0
 
 
@@ -82,16 +80,6 @@ class FromPgx(ForeignEnvironment):
         return _FREEWAY_STEPS if self._is_freeway else NO_TIME_LIMIT
 
     time_limit_terminates = computed(lambda self: self._is_freeway)
-
-    action_names = computed(lambda self: self._action_names())
-
-    def _action_names(self) -> tuple[str, ...]:
-        if self._game == "2048":
-            return _SLIDES
-        if not self._game.startswith("minatar-"):
-            return ()
-        minimal = self.library_env.minimal_action_set if self.library_env.use_minimal_action_set else range(len(_KEYS))
-        return tuple(_KEYS[int(action)] for action in minimal)
 
     def action_space(self, params: Any) -> spaces.Discrete:
         return spaces.Discrete(_num_actions(self))

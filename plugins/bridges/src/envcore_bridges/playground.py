@@ -94,9 +94,9 @@ class FromPlayground(ForeignEnvironment):
     def load(self) -> Any:
         # Late: envcore lists environments without it. MuJoCo prints what optional packages it has not found.
         with contextlib.redirect_stdout(None):
-            from mujoco_playground import dm_control_suite, registry  # pyright: ignore[reportMissingImports]
+            from mujoco_playground import dm_control_suite, registry
 
-        options = {name: value for name, value in self.options if name != "vary"}
+        options: dict[str, Any] = {name: value for name, value in self.options if name != "vary"}
         if not isinstance(self.source, str):
             return self.source(**options)
         if self.source not in registry.ALL_ENVS:
@@ -152,7 +152,7 @@ class FromPlayground(ForeignEnvironment):
 
     def _with_buffers(self, state: Any) -> Any:
         """The library's state, with arrays for what a step computes again, as its own reset makes them."""
-        from mujoco_playground._src import mjx_env  # pyright: ignore[reportMissingImports]
+        from mujoco_playground._src import mjx_env
 
         env, config = self.library_env, self._config
         sizes = {name: config[name] for name in ("naconmax", "naccdmax", "njmax") if name in config}
@@ -162,7 +162,7 @@ class FromPlayground(ForeignEnvironment):
 
 def _check_menagerie(name: str) -> None:
     """Raises where the library would clone a repository of robots."""
-    from mujoco_playground._src import mjx_env  # pyright: ignore[reportMissingImports]
+    from mujoco_playground._src import mjx_env
 
     if not mjx_env.MENAGERIE_PATH.exists():
         raise EnvironmentLoadError(

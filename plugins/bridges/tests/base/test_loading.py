@@ -48,12 +48,6 @@ def test_options_are_checked_when_it_is_made() -> None:
         FromTheirs.make(TheirWalk, length=[5])  # pyright: ignore[reportArgumentType]
 
 
-def test_equal_options_of_other_types_are_other_options() -> None:
-    made = [FromTheirs.make(TheirWalk, length=length) for length in (5, 5.0, 5)]
-    assert made[0] == made[2] != made[1]
-    assert [type(env.library_env.length) for env in made] == [int, float, int]
-
-
 def test_the_error_for_an_unknown_name() -> None:
     assert str(unknown_name("Walks", "lnog", ["long", "short"])) == (
         "Walks has no environment 'lnog'. Did you mean 'long'?"

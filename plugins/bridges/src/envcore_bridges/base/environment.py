@@ -31,7 +31,7 @@ from envcore.wrappers import NestedParams
 from flax import struct
 from jax import lax
 
-from envcore_bridges.base.loading import check_arguments, default_numerics, errors_of_options, layers, loaded, types_in
+from envcore_bridges.base.loading import check_arguments, default_numerics, errors_of_options, layers, loaded
 from envcore_bridges.base.resets import reset_finished
 
 _OWN_INFO = ("action_mask", "discount", "final_obs", "terminated")  # `truncated` is joined with the library's own
@@ -81,16 +81,12 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
 
     source: str | Callable[..., Any]
     options: tuple[tuple[str, Hashable], ...] = ()
-    _option_types: Any = dataclasses.field(init=False, repr=False)  # 1, 1.0 and True are equal
 
     required: ClassVar[tuple[str, ...]] = ()
     """Attributes that every environment of the library's has."""
 
     refused_wrappers: ClassVar[tuple[str, ...]] = ()
     """Classes of the library's that reset, batch or count by themselves, which is done here."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_option_types", types_in(tuple(value for _, value in self.options)))
 
     @classmethod
     def make(cls, source: str | Callable[..., Any], **options: Hashable) -> Self:

@@ -89,11 +89,6 @@ def chosen_floats(fields: Any, names: Iterable[str], what: str) -> dict[str, np.
     return found
 
 
-def types_in(value: Any) -> Any:
-    """The type of a value, and those in it if it is a tuple."""
-    return tuple(map(types_in, value)) if isinstance(value, tuple) else type(value)
-
-
 def unknown_name(library: str, name: str, names: Collection[str]) -> InvalidArgumentError:
     """The error for a name of an environment that a library does not have.
 

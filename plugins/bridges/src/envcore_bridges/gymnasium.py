@@ -1,0 +1,403 @@
+"""`FromGymnasium`: environments of Gymnasium's registry in envcore, simulated on the CPU.
+
+The whole state of the simulator is in envcore's state, so a step is a pure function. On the host, a simulator is set to
+the state, makes a step, and the state is read back. Simulators are only a cache: one that has just produced a state
+makes the next step from it without being set.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import functools
+import os
+import pickle
+import threading
+import warnings
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, ClassVar
+
+import jax
+import numpy as np
+from envcore import spaces
+from envcore.environment import NO_TIME_LIMIT
+from envcore.errors import EnvironmentLoadError, InvalidArgumentError
+
+from envcore_bridges.base import (
+    ForeignEnvironment,
+    ForeignState,
+    check_opengl,
+    layers,
+    paint_on_host,
+    render_bodies,
+    space_like,
+    unknown_name,
+)
+
+_STANDARD_WRAPPERS = ("OrderEnforcing", "PassiveEnvChecker", "TimeLimit")
+_HISTORY = 1000  # actions, where an environment has no time limit
+
+
+def from_gymnasium(source: str | Callable[..., Any], **options: Hashable) -> FromGymnasium:
+    """Makes an environment of Gymnasium's registry.
+
+    Args:
+      source: an id such as "HalfCheetah-v5" or "ALE/Pong-v5", or a class or function that makes a `gymnasium.Env`.
+      **options: what `gymnasium.make` passes on, such as `frame_skip=2` or `gravity=-3.7`.
+
+    Raises:
+      InvalidArgumentError: Gymnasium has no such id or option, or a space has no counterpart in envcore.
+      EnvironmentLoadError: a simulator that the environment needs is not installed.
+    """
+    return FromGymnasium.make(source, **options)
+
+
+@dataclasses.dataclass(frozen=True)
+class FromGymnasium(ForeignEnvironment):
+    """An environment of Gymnasium's registry, whose simulator runs on the CPU.
+
+    Observation and action: the library's, with 32 bits for 64.
+    Reward and termination: the library's.
+    Truncation: at `params.max_steps_in_episode`, by default the limit of the registry, and where the environment
+      truncates by itself, as ALE does after 108,000 frames.
+    Info: the library's entries that hold numbers, as far as the first step has them.
+    Legal actions: `info["action_mask"]` where the library has it, as Taxi.
+    Randomness: a key is the seed of `reset`. Steps draw from the generator of random numbers in the state.
+
+    `state.inner["simulator"]`, uint32, holds the simulator: for classic control and toy text the values of the object,
+    for MuJoCo `mj_getState` of `mjSTATE_INTEGRATION` and the positions of bodies, for Atari ALE's `cloneState`. Other
+    simulators, such as Box2D's, cannot be read: for these it holds the seed and the actions since, and where no
+    simulator is in that state, one plays them again. So an episode of these has no more steps than the registry's
+    limit, or 1,000.
+    """
+
+    required: ClassVar[tuple[str, ...]] = ("action_space", "observation_space", "reset", "step", "unwrapped")
+
+    def load(self) -> Any:
+        return self._made()
+
+    def _made(self, **more: Any) -> Any:
+        import gymnasium  # late: envcore lists environments without it
+
+        options: dict[str, Any] = dict(self.options) | more
+        if not isinstance(self.source, str):
+            return self.source(**options)
+        try:
+            if self.source.startswith("ALE/"):
+                import ale_py
+
+                gymnasium.register_envs(ale_py)
+            if self.source not in gymnasium.registry:
+                raise unknown_name("Gymnasium", self.source, gymnasium.registry)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # at the import of Box2D
+                return gymnasium.make(self.source, disable_env_checker=True, **options)
+        except (gymnasium.error.DependencyNotInstalled, ImportError) as error:
+            raise EnvironmentLoadError(f"gymnasium/{self.source} lacks its simulator: {error}") from error
+
+    def check_support(self) -> None:
+        _ = self.action_space(None), self.observation_space(None), _simulators(self)
+
+    @property
+    def time_limit(self) -> int:
+        limits = (each._max_episode_steps for each in layers(self.library_env) if type(each).__name__ == "TimeLimit")
+        return next(limits, NO_TIME_LIMIT)
+
+    def action_space(self, params: Any) -> spaces.Space:
+        space = space_like(self.library_env.action_space, None)
+        if isinstance(space, spaces.Dict | spaces.Tuple):
+            raise InvalidArgumentError(f"from_gymnasium cannot use actions of the space {space}.")
+        return space
+
+    def observation_space(self, params: Any) -> spaces.Space:
+        return space_like(self.library_env.observation_space, None)
+
+    def library_reset(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
+        return _simulators(self).reset(key)
+
+    def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
+        return _simulators(self).step(state["simulator"], action)
+
+    def library_action_mask(self, state: Any, obs: Any, params: Any) -> Any:
+        return state.get("action_mask")
+
+    def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
+        simulator, aspect = _painter(self)
+
+        def draw(words: Any, shape: tuple[int, int]) -> Any:
+            simulator.load(words.tobytes())
+            return simulator.picture(shape)
+
+        return paint_on_host(draw, state.inner["simulator"], height, aspect)
+
+
+class _Simulator:
+    """A simulator whose object holds few values, and the base of others.
+
+    Attributes:
+      env: the library's environment, without the wrappers that count time and check arguments.
+      make: makes another one.
+      history: how many actions a state has room for, where it consists of them.
+    """
+
+    parallel: ClassVar[bool] = False  # whether it computes without Python
+    _fields: ClassVar[tuple[str, ...]] = (
+        *("state", "steps_beyond_terminated", "last_u"),  # classic control
+        *("s", "lastaction", "fickle_step", "taxi_orientation"),  # toy text
+    )
+
+    def __init__(self, make: Callable[[], Any], history: int) -> None:
+        self.env, self.make, self.history = make(), make, history
+        self.env.reset(seed=0)  # which makes what a state is set in
+
+    def reset(self, seed: int) -> tuple[Any, Any]:
+        return self.env.reset(seed=seed)
+
+    def step(self, action: Any) -> tuple[Any, ...]:
+        return self.env.step(action)
+
+    def save(self) -> bytes:
+        """The state of the simulator, and of its random numbers."""
+        return pickle.dumps((self.env.unwrapped.np_random.bit_generator.state, self._read()), protocol=5)
+
+    def load(self, data: bytes) -> None:
+        """Sets the simulator to a state that `save` returned."""
+        self.env.unwrapped.np_random.bit_generator.state, state = pickle.loads(data)
+        self._write(state)
+
+    def size(self) -> int:
+        """Bytes that hold every state."""
+        return len(self.save()) + 256
+
+    def picture(self, shape: tuple[int, int]) -> Any:
+        return self.env.render()
+
+    def _read(self) -> Any:
+        return {name: vars(self.env.unwrapped)[name] for name in self._fields if name in vars(self.env.unwrapped)}
+
+    def _write(self, state: Any) -> None:
+        vars(self.env.unwrapped).update(state)
+
+
+class _Mujoco(_Simulator):
+    parallel = True
+    # What a step computes before it moves bodies, and what environments read before the next one.
+    _computed = ("xpos", "xquat", "xipos", "geom_xpos", "site_xpos", "subtree_com", "sensordata")
+
+    def __init__(self, make: Callable[[], Any], history: int) -> None:
+        import mujoco
+
+        super().__init__(make, history)
+        self._mujoco: Any = mujoco
+        self._model, self._data = self.env.unwrapped.model, self.env.unwrapped.data
+        self._spec = self._mujoco.mjtState.mjSTATE_INTEGRATION
+        self._integrated = np.zeros(self._mujoco.mj_stateSize(self._model, self._spec))
+
+    def _read(self) -> Any:
+        self._mujoco.mj_getState(self._model, self._data, self._integrated, self._spec)
+        return np.concatenate([self._integrated, *(getattr(self._data, name).ravel() for name in self._computed)])
+
+    def _write(self, state: Any) -> None:
+        place = len(self._integrated)
+        self._mujoco.mj_setState(self._model, self._data, state[:place], self._spec)
+        for array in (getattr(self._data, name) for name in self._computed):
+            array.flat[:] = state[place : place + array.size]
+            place += array.size
+
+    def picture(self, shape: tuple[int, int]) -> Any:
+        return render_bodies(self._model, self._data, shape)
+
+
+class _Atari(_Simulator):
+    parallel = True
+
+    def _read(self) -> Any:
+        return self.env.unwrapped.ale.cloneState(include_rng=True)
+
+    def _write(self, state: Any) -> None:
+        self.env.unwrapped.ale.restoreState(state)
+
+
+class _Replay(_Simulator):
+    """A simulator whose state cannot be read: the seed, and the actions since."""
+
+    _seed, _past = -1, b""
+
+    def reset(self, seed: int) -> tuple[Any, Any]:
+        self.env, self._seed, self._past = self.make(), seed, b""  # Box2D's worlds remember earlier episodes
+        return self.env.reset(seed=seed)
+
+    def step(self, action: Any) -> tuple[Any, ...]:
+        self._past += np.asarray(action).tobytes()
+        return self.env.step(action)
+
+    def save(self) -> bytes:
+        return pickle.dumps((self._seed, self._past), protocol=5)
+
+    def load(self, data: bytes) -> None:
+        seed, past = pickle.loads(data)
+        space = self.env.action_space
+        if seed != self._seed or not past.startswith(self._past):
+            self.reset(seed)
+        for action in np.frombuffer(past, space.dtype, offset=len(self._past)).reshape(-1, *space.shape):
+            self.step(action)
+
+    def size(self) -> int:
+        return self.history * self.env.action_space.sample().nbytes + 64
+
+
+class _Simulators:
+    """Simulators of one environment, and the pure functions that they carry out."""
+
+    def __init__(self, make: Callable[[], Any], history: int) -> None:
+        self._new = functools.partial(_kind(make()), make, history)
+        self._lock, self._hot, self._free = threading.Lock(), dict[bytes, _Simulator](), list[_Simulator]()
+        first = self._new()
+        self._parallel = first.parallel
+        self._obs_space, self._action_space = first.env.observation_space, first.env.action_space
+        self._action_space.seed(0)
+        obs, info = first.reset(0)
+        self._has_mask, self._words = "action_mask" in info, -(-first.size() // 4)
+        start = self._start(first, obs, info)
+        *_, info = first.step(self._action_space.sample())
+        values = {name: np.asarray(value) for name, value in info.items() if name != "action_mask"}
+        self._info = {name: _narrow(value) for name, value in values.items() if value.dtype.kind in "biuf"}
+        step = *start, np.float32(0), np.bool_(False), {"truncated": np.bool_(False), **self._info}
+        self._start_types, self._step_types = jax.tree.map(
+            lambda x: jax.ShapeDtypeStruct(np.shape(x), np.asarray(x).dtype), (start, step)
+        )
+
+    def reset(self, words: jax.Array) -> Any:
+        """State and observation; the words of a key, uint32 (2,), are the seed."""
+
+        def on_host(words: Any) -> Any:
+            # A batch of auto-resets is filled up with equal keys.
+            different, numbers = np.unique(np.reshape(words, (-1, 2)), axis=0, return_inverse=True)
+            out = self._run([None] * len(different), different, self._play_start, self._start_types)
+            return jax.tree.map(lambda x: x[numbers.ravel()].reshape((*np.shape(words)[:-1], *x.shape[1:])), out)
+
+        return jax.pure_callback(on_host, self._start_types, words, vmap_method="broadcast_all")
+
+    def step(self, state: jax.Array, action: jax.Array) -> Any:
+        """State, observation, reward, termination and info of a step."""
+
+        def on_host(state: Any, action: Any) -> Any:
+            state, action = np.asarray(state), np.asarray(action)
+            lead = state.shape[:-1]
+            state, action = state.reshape(-1, self._words), action.reshape(-1, *action.shape[len(lead) :])
+            out = self._run(list(state), action, self._play_step, self._step_types)
+            return jax.tree.map(lambda x: x.reshape((*lead, *x.shape[1:])), out)
+
+        return jax.pure_callback(on_host, self._step_types, state, action, vmap_method="broadcast_all")
+
+    def _run(self, states: Sequence[Any], inputs: Any, play: Callable[..., Any], types: Any) -> Any:
+        """Carries out a batch: `play(simulator, input)` of a simulator that is set to the state, unless it is None."""
+        with self._lock:
+            taken = [None if state is None else self._hot.pop(state.tobytes(), None) for state in states]
+            hot = [simulator is not None for simulator in taken]
+            simulators = [simulator or self._spare(len(states)) for simulator in taken]
+        out = jax.tree.map(lambda x: np.empty((len(states), *x.shape), x.dtype), types)
+        arrays = jax.tree.leaves(out)
+
+        def play_some(numbers: range) -> None:
+            for i in numbers:
+                if states[i] is not None and not hot[i]:
+                    simulators[i].load(states[i].tobytes())
+                for array, value in zip(arrays, jax.tree.leaves(play(simulators[i], inputs[i])), strict=True):
+                    array[i] = value
+
+        cores = os.cpu_count() or 1 if self._parallel and len(states) > 1 else 1
+        list((_threads().map if cores > 1 else map)(play_some, (range(i, len(states), cores) for i in range(cores))))
+        with self._lock:
+            for state, simulator in zip(out[0]["simulator"], simulators, strict=True):
+                if self._hot.setdefault(state.tobytes(), simulator) is not simulator:
+                    self._free.append(simulator)
+        return out
+
+    def _spare(self, batch: int) -> _Simulator:
+        if self._free:
+            return self._free.pop()
+        return self._hot.pop(next(iter(self._hot))) if len(self._hot) > batch else self._new()
+
+    def _play_start(self, simulator: _Simulator, words: Any) -> Any:
+        return self._start(simulator, *simulator.reset(int(words[0]) << 32 | int(words[1])))
+
+    def _play_step(self, simulator: _Simulator, action: Any) -> Any:
+        space = self._action_space
+        action = np.asarray(action, space.dtype)[()] + getattr(space, "start", 0)
+        obs, reward, terminated, truncated, info = simulator.step(action)
+        own = {name: info.get(name, 0) for name in self._info}
+        return *self._start(simulator, obs, info), reward, terminated, {"truncated": truncated, **own}
+
+    def _start(self, simulator: _Simulator, obs: Any, info: Any) -> Any:
+        data = simulator.save()
+        if len(data) > 4 * self._words:
+            raise RuntimeError(
+                f"the state of the simulator needs {len(data)} bytes, and has room for {4 * self._words}: where it "
+                "consists of actions, set a lower params.max_steps_in_episode."
+            )
+        words = np.frombuffer(data.ljust(4 * self._words, b"\0"), np.uint32)
+        mask = {"action_mask": np.asarray(info["action_mask"], bool)} if self._has_mask else {}
+        return {"simulator": words, **mask}, _ours(self._obs_space, obs)
+
+
+@functools.cache
+def _threads() -> concurrent.futures.ThreadPoolExecutor:
+    return concurrent.futures.ThreadPoolExecutor(os.cpu_count())
+
+
+@functools.lru_cache(maxsize=64)
+def _simulators(env: FromGymnasium) -> _Simulators:
+    return _Simulators(functools.partial(_bare, env), _history(env))
+
+
+@functools.lru_cache(maxsize=8)
+def _painter(env: FromGymnasium) -> tuple[_Simulator, float]:
+    """A simulator that makes pictures, and their width divided by their height."""
+    kind = _kind(_bare(env))
+    if kind is _Mujoco:
+        check_opengl(f"gymnasium/{env.name}")
+        return kind(functools.partial(_bare, env), 0), 4 / 3
+    simulator = kind(functools.partial(_bare, env, render_mode="rgb_array"), _history(env))
+    simulator.reset(0)
+    height, width, _ = simulator.picture((1, 1)).shape
+    return simulator, width / height
+
+
+def _history(env: FromGymnasium) -> int:
+    return _HISTORY if env.time_limit == NO_TIME_LIMIT else env.time_limit
+
+
+def _bare(env: FromGymnasium, **options: Any) -> Any:
+    """A new environment of the library's, without its clock and its checks."""
+    made = env._made(**options)
+    while type(made).__name__ in _STANDARD_WRAPPERS:
+        made = made.env
+    return made
+
+
+def _kind(env: Any) -> type[_Simulator]:
+    """How the simulator is read. What the classes of others hold is not known."""
+    module = type(env).__module__
+    if module.startswith("gymnasium.envs.mujoco."):
+        return _Mujoco
+    if module.startswith("ale_py."):
+        return _Atari
+    if module.startswith(("gymnasium.envs.classic_control.", "gymnasium.envs.toy_text.")):
+        return _Replay if "blackjack" in module else _Simulator  # its hands grow
+    return _Replay
+
+
+def _narrow(value: np.ndarray) -> np.ndarray:
+    """With 32 bits for 64."""
+    kinds = {"f": np.float32, "i": np.int32, "u": np.uint32}
+    return value.astype(kinds[value.dtype.kind]) if value.dtype.itemsize == 8 else value
+
+
+def _ours(space: Any, value: Any) -> Any:
+    """A value of a space of Gymnasium's as one of envcore's, of numpy arrays."""
+    if type(space).__name__ == "Dict":
+        return {name: _ours(part, value[name]) for name, part in space.spaces.items()}
+    if type(space).__name__ == "Tuple":
+        return tuple(_ours(part, each) for part, each in zip(space.spaces, value, strict=True))
+    return _narrow(np.asarray(value, space.dtype) - getattr(space, "start", 0))
