@@ -1,4 +1,4 @@
-"""Toy environments that each break one rule of the contract; `BROKEN` lists them by rule."""
+"""Toy environments that each break one rule of the contract. `BROKEN` lists them by rule, with the report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import require, spaces, trees
+from envcore import spaces, trees
 from envcore.environment import Environment, Outcome, limit
 from envcore.errors import InvalidParamsError
 from flax import struct
@@ -18,9 +18,16 @@ from jax.custom_batching import custom_vmap
 from toy import Counter, CounterParams, Spring, SpringStart
 
 
-@dataclasses.dataclass(frozen=True)
-class UnhashableField(Counter):
-    layout: Any = dataclasses.field(default_factory=list)
+class Undecorated(Counter):
+    bonus_goal: int = 3
+
+
+class EqualToNoCopy(Counter):
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
 
 
 class AddressInRepr(Counter):
@@ -38,11 +45,6 @@ class JaxDefaultParams(Counter):
         return CounterParams(bonus=jnp.float32(0.5))
 
 
-class RefusesItsDefaults(Counter):
-    def check_params(self, params: CounterParams) -> None:
-        require.between(params, 20, 30, "max_steps_in_episode")
-
-
 class LooksAtTracedParams(Counter):
     def check_params(self, params: CounterParams) -> None:
         if params.bonus < 0:
@@ -51,7 +53,7 @@ class LooksAtTracedParams(Counter):
 
 class TakesAnyNumber(Counter):
     def reset(self, key: Any, params: Any = None) -> Any:
-        return super().reset(key, jax.tree.map(jnp.float32, params))
+        return super().reset(key, jax.tree.map(jnp.asarray, params))
 
 
 @struct.dataclass
@@ -69,21 +71,9 @@ class InfiniteIsNaN(Counter):
         return state, reward * params.strength / params.strength, *rest
 
 
-class RefusesItsLimit(InfiniteIsNaN):
-    def check_params(self, params: Any) -> None:
-        require.between(params, 0, 9, "strength")
-
-
-class OneNameTooFew(Counter):
+class OneNameTooFewAndNoPace(Counter):
     action_names: ClassVar[tuple[str, ...]] = ("wait",)
-
-
-class NoPace(Counter):
     render_fps: ClassVar[float] = 0
-
-
-class NamesForForces(Spring):
-    action_names: ClassVar[tuple[str, ...]] = ("push",)
 
 
 class VectorReward(Counter):
@@ -100,14 +90,14 @@ class Coin:
 
 
 class DrawsNoPytree(Counter):
-    def draw(self, key: Any, params: Any) -> Coin:
+    def draw_start(self, key: Any, params: Any) -> Coin:
         return Coin(jax.random.bits(key) % 2 == 1)
 
 
-class WeakReset(Counter):
+class HalfReset(Counter):
     def reset(self, key: Any, params: Any = None) -> Any:
         obs, state = super().reset(key, params)
-        return jnp.where(obs > 0, 1.0, 0.0), state
+        return obs.astype(jnp.float16), state
 
 
 class HalfReward(Counter):
@@ -139,19 +129,6 @@ class MixedRanks(Counter):
         return (super().observe(state, params) * jnp.ones((1, self.goal + 1), jnp.float32))[0]
 
 
-class Careless(Counter):
-    """Mixes dtypes in three lines, one of them only in 64-bit mode, and ranks in one."""
-
-    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
-        state, reward, terminated, info = super().transition(state, action, draws, params)
-        reward = reward + 0.5 * (action == 1)
-        return state, reward - 0.25 * info["waited"], terminated, info
-
-    def observe(self, state: Any, params: Any) -> Any:
-        here = jnp.arange(self.goal + 1) == state.count
-        return (jnp.where(here, 1.0, 0.0) * jnp.ones((1, self.goal + 1), jnp.float32))[0]
-
-
 @jax.tree_util.register_pytree_node_class
 @dataclasses.dataclass(frozen=True)
 class ForgetfulParams:
@@ -172,16 +149,11 @@ class ForgetsParams(Counter):
         return ForgetfulParams()
 
 
-class SpaceOfNoParam(Counter):
-    def observation_space(self, params: Any) -> spaces.Box:
-        return spaces.Box(0.0, params.missing, (self.goal + 1,))
-
-
 class SpaceMixesDtypes(Counter):
     """Works with the Python numbers of the default params, but not with the arrays that `make` returns."""
 
     def observation_space(self, params: Any) -> spaces.Box:
-        return spaces.Box(0.0, np.maximum(1, 0 * params.max_steps_in_episode * params.bonus), (self.goal + 1,))
+        return spaces.Box(0.0, jnp.maximum(1, 0 * params.max_steps_in_episode * params.bonus), (self.goal + 1,))
 
 
 class IntegerObservation(Counter):
@@ -194,31 +166,12 @@ class WeakObservation(Counter):
         return jnp.broadcast_to(jnp.asarray(0.5), (self.goal + 1,))
 
 
-class NeedsArrays(Counter):
-    def observe(self, state: Any, params: Any) -> Any:
-        return super().observe(state, params) * params.bonus.astype(jnp.float32)
-
-
 class SpaceWithoutBounds(Counter):
     """As Breakout once was: its space had time=-1851770617."""
 
     def state_space(self, params: Any) -> spaces.Dict:
-        return Environment.state_space(self, params)
-
-
-class TimeBeforeTheStart(Counter):
-    def state_space(self, params: Any) -> spaces.Dict:
-        return spaces.Dict({"count": spaces.Discrete(self.goal + 1), "time": spaces.Box(-5, 2**31 - 1, (), jnp.int32)})
-
-
-class Anything(spaces.Discrete):
-    def contains(self, value: Any) -> jax.Array:
-        return jnp.array(True)
-
-
-class CountBeyondTheGoal(Counter):
-    def state_space(self, params: Any) -> spaces.Dict:
-        return spaces.Dict({"count": Anything(self.goal + 1), "time": spaces.NATURAL_NUMBERS})
+        any_time = spaces.Box(-(2**31), 2**31 - 1, (), jnp.int32)
+        return spaces.Dict({**Environment.state_space(self, params).spaces, "time": any_time})
 
 
 _COUNT = itertools.count()
@@ -241,16 +194,6 @@ class OwnKey(Spring):
         return super().draw_start(jax.random.key(0), params)
 
 
-class TooManyActions(spaces.Discrete):
-    def sample(self, key: Any) -> jax.Array:
-        return super().sample(key) + 1
-
-
-class SamplesOutside(Counter):
-    def action_space(self, params: Any) -> spaces.Discrete:
-        return TooManyActions(2)
-
-
 class NarrowObservationSpace(Counter):
     def observation_space(self, params: Any) -> spaces.Box:
         return spaces.Box(0.0, 0.5, (self.goal + 1,))
@@ -271,6 +214,11 @@ class DoneWithoutTruncation(Counter):
     def step(self, key: Any, state: Any, action: Any, params: Any = None) -> Any:
         obs, state, reward, _, info = super().step(key, state, action, params)
         return obs, state, reward, info["terminated"], info
+
+
+class TruncatesUntold(Counter):
+    def may_truncate(self, params: Any) -> bool:
+        return False
 
 
 class DiscountZeroOnTruncation(Counter):
@@ -299,12 +247,7 @@ class FinalObsAfterReset(Counter):
 
 class MasksByNumber(Counter):
     def action_mask(self, state: Any, params: Any) -> Any:
-        return jnp.stack([jnp.int32(1), state.count])
-
-
-class MaskOfMoreActions(Counter):
-    def action_mask(self, state: Any, params: Any) -> Any:
-        return jnp.ones(3, jnp.bool_)
+        return jnp.stack([1, state.count, 0])
 
 
 class MaskBeforeReset(Counter):
@@ -319,19 +262,9 @@ class MaskBeforeReset(Counter):
 
 class ResetsItself(Spring):
     def step(self, key: Any, state: Any, action: Any, params: Any = None) -> Any:
-        obs, state, reward, done, info = super().step(key, state, action, params)
-        _, fresh = self.reset(key, params)
-        return obs, trees.where(done, fresh, state), reward, done, info
-
-
-class NeverResets(Counter):
-    def restart(self, key: Any, done: Any, state: Any, params: Any) -> Any:
-        return state
-
-
-class KeepsTime(Counter):
-    def restart(self, key: Any, done: Any, state: Any, params: Any) -> Any:
-        return super().restart(key, done, state, params).replace(time=state.time)
+        _, state, reward, done, info = super().step(key, state, action, params)
+        state = trees.where(done, self.reset(key, params)[1], state)
+        return self.observe(state, params), state, reward, done, info
 
 
 class StepEnvResets(Counter):
@@ -354,12 +287,6 @@ class VmapChangesReward(Counter):
     def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
         state, _, *rest = super().transition(state, action, draws, params)
         return state, _another_number_under_vmap(action).astype(jnp.float32), *rest
-
-
-class VmapOverParamsChangesReward(Counter):
-    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
-        state, _, *rest = super().transition(state, action, draws, params)
-        return state, _another_number_under_vmap(params.bonus), *rest
 
 
 class LooksForTracers(Counter):
@@ -396,7 +323,8 @@ class NothingToDifferentiate(Counter):
 
 class JitsInStep(Counter):
     def step(self, key: Any, state: Any, action: Any, params: Any = None) -> Any:
-        return jax.jit(lambda *args: Counter.step(self, *args))(key, state, action, params)
+        step = super().step
+        return jax.jit(lambda key, state, action: step(key, state, action, params))(key, state, action)
 
 
 class FloatPicture(Counter):
@@ -406,93 +334,90 @@ class FloatPicture(Counter):
 
 class PaintsNothing(Counter):
     def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
-        return jnp.zeros((max(height, 0), 8, 3), jnp.uint8)
+        return super().render(state, params, height) if height else jnp.zeros((0, 8, 3), jnp.uint8)
 
 
 class SamePicture(Counter):
     def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
-        return jnp.zeros((height, height, 3), jnp.uint8)
+        return jnp.zeros_like(super().render(state, params, height))
 
 
-class PictureOfTheBatch(Counter):
+class AnotherPictureUnderVmap(Counter):
     def render(self, state: Any, params: Any, height: int = 256) -> jax.Array:
-        @custom_vmap
-        def mean(count: jax.Array) -> jax.Array:
-            return count
-
-        @mean.def_vmap
-        def _(size: int, batched: Any, count: jax.Array) -> Any:
-            return jnp.broadcast_to(count.max(), (size,)), True
-
-        return super().render(state.replace(count=mean(state.count)), params, height)
+        return super().render(state.replace(count=_another_number_under_vmap(state.count)), params, height)
 
 
-class Undecorated(Counter):
-    bonus_goal: int = 3
-
-
-BROKEN = {
-    "equality_and_hash": UnhashableField(),
-    "readable_repr": AddressInRepr(),
-    "copy_and_pickle": ForgetfulPickle(),
-    "plain_default_params": JaxDefaultParams(),
-    "check_of_params": RefusesItsDefaults(),
-    "display_metadata": OneNameTooFew(),
-    "reset_and_step_run": VectorReward(),
-    "constant_types": WeakReset(),
-    "reward_and_flag_types": HalfReward(),
-    "info_entries": LessInfoFromStepEnv(),
-    "draws_are_arrays": DrawsNoPytree(),
-    "x64": WideReset(),
-    "strict_dtype_promotion": MixedDtypes(),
-    "strict_rank_promotion": MixedRanks(),
-    "pytrees": ForgetsParams(),
-    "spaces_of_params": SpaceOfNoParam(),
-    "types_of_the_spaces": IntegerObservation(),
-    "authors_methods": WeakObservation(),
-    "bounded_states": SpaceWithoutBounds(),
-    "finite_params": TakesAnyNumber(),
-    "same_key_same_trace": HostRandomness(),
-    "no_key_of_its_own": OwnKey(),
-    "actions_in_space": SamplesOutside(),
-    "observations_in_space": NarrowObservationSpace(),
-    "states_in_space": StateSpaceWithoutGoal(),
-    "finite_rewards": InfiniteReward(),
-    "infinite_limits": InfiniteIsNaN(),
-    "done_flag": DoneWithoutTruncation(),
-    "discount": DiscountZeroOnTruncation(),
-    "observation_of_the_state": StaleObservation(),
-    "final_observation": FinalObsAfterReset(),
-    "action_mask": MasksByNumber(),
-    "new_episode": ResetsItself(),
-    "time_limit": OneStepTooLong(),
-    "step_env_without_reset": StepEnvResets(),
-    "compiles_once": JitsInStep(),
-    "vmap_equals_loop": VmapChangesReward(),
-    "jit_equals_eager": LooksForTracers(),
-    "legacy_keys": LooksAtKeyRank(),
-    "batched_params": UnmappableParam(),
-    "finite_gradients": InfiniteGradient(),
-    "pictures": FloatPicture(),
-    "height_of_a_picture": PaintsNothing(),
-    "changing_pictures": SamePicture(),
-    "pictures_under_vmap": PictureOfTheBatch(),
+BROKEN: dict[str, tuple[Environment, list[str]]] = {
+    "decorated_class": (Undecorated(), ["Undecorated.bonus_goal is not a field"]),
+    "equality_and_hash": (EqualToNoCopy(), ["__eq__, __hash__: EqualToNoCopy(goal=3) made twice is not equal"]),
+    "readable_repr": (AddressInRepr(), ["__repr__: it shows an address, <broken.AddressInRepr object at 0x"]),
+    "copy_and_pickle": (
+        ForgetfulPickle(),
+        [
+            f"{method}: ForgetfulPickle(goal=3) becomes ForgetfulPickle(goal=4)"
+            for method in ("__deepcopy__", "__reduce__")
+        ],
+    ),
+    "plain_default_params": (JaxDefaultParams(), ["default_params: .bonus is put on the device on every access"]),
+    "check_of_params": (LooksAtTracedParams(), ["check_params: it reads a traced value. "]),
+    "display_metadata": (
+        OneNameTooFewAndNoPace(),
+        ["action_names: ('wait',) are not 2 names for Discrete(2)", "render_fps: 0 is not a positive number"],
+    ),
+    "reset_and_step_run": (VectorReward(), ["transition's reward must have shape (), got (1,)."]),
+    "pytrees": (ForgetsParams(), ["default_params: the params, a ForgetfulParams, fails"]),
+    "constant_types": (HalfReset(), ["reset: obs is float16[4] instead of float32[4]"]),
+    "reward_and_flag_types": (HalfReward(), ["step: reward is float16[] instead of float32[]"]),
+    "info_entries": (LessInfoFromStepEnv(), ["step_env: info must be dict, got one without ['waited']"]),
+    "draws_are_arrays": (DrawsNoPytree(), ["draw_start: it returns Coin"]),
+    "strict_dtype_promotion": (
+        MixedDtypes(),
+        ["transition: TypePromotionError: Input dtypes ('float32', 'int32')", ": return state, params.bonus * action"],
+    ),
+    "strict_rank_promotion": (MixedRanks(), ["observe: ValueError: Operands could not be broadcast", "broken.py:"]),
+    "x64": (WideReset(), ["reset[0] is float64[4] instead of float32[4]"]),
+    "spaces_of_params": (SpaceMixesDtypes(), ["observation_space: TypePromotionError: "]),
+    "types_of_the_spaces": (IntegerObservation(), ["observation_space: obs is int32[4] instead of float32[4]"]),
+    "authors_methods": (WeakObservation(), ["observe: what observe(state, params) returns is weak float32[4]"]),
+    "action_mask_type": (MasksByNumber(), ["action_mask: it must be bool", "must have shape (2,), got (3,)"]),
+    "bounded_states": (
+        SpaceWithoutBounds(),
+        ["state_space: state.count has no bounds in Box(", "state_space: state.time may be -1"],
+    ),
+    "finite_params": (TakesAnyNumber(), ["reset: it takes NaN as params.bonus"]),
+    "same_key_same_trace": (HostRandomness(), ["transition, init_state: with the same key, ['reward'] is "]),
+    "no_key_of_its_own": (OwnKey(), ["reset: it makes a key", "step: it makes a key"]),
+    "observations_in_space": (
+        NarrowObservationSpace(),
+        ["observe: obs is not in Box(0, 0.5, (4,), float32), 200 times, first at step 0", ". It is [1. 0. 0. 0.]"],
+    ),
+    "states_in_space": (
+        StateSpaceWithoutGoal(),
+        ["transition, init_state: state.count is not in Discrete(3), ", " of trace 0, in the state CounterState("],
+    ),
+    "finite_rewards": (InfiniteReward(), ["transition: the reward is not finite, "]),
+    "infinite_limits": (InfiniteIsNaN(), ["transition: infinity as params.strength leads to NaN in ['reward']"]),
+    "done_flag": (DoneWithoutTruncation(), ["step: done is not terminated | truncated, "]),
+    "told_truncation": (TruncatesUntold(), ["may_truncate: it returns False, and a step is truncated, "]),
+    "discount": (DiscountZeroOnTruncation(), ["step: info['discount'] is not 1 - terminated, "]),
+    "observation_of_the_state": (StaleObservation(), ["step: obs is 0.0 instead of 1.0"]),
+    "final_observation": (FinalObsAfterReset(), ["step: info['final_obs'] is 1.0 instead of 0.0"]),
+    "action_mask": (MaskBeforeReset(), ["step: info['action_mask'] is False instead of True"]),
+    "new_episode": (ResetsItself(), ["step, restart: state.position is "]),
+    "time_limit": (
+        OneStepTooLong(),
+        ["advance, step: with max_steps_in_episode=1, step 1 of an episode has terminated=False, truncated=False"],
+    ),
+    "step_env_without_reset": (StepEnvResets(), ["step_env: obs is 1.0 instead of 0.0", "step_env: state.count is 0"]),
+    "compiles_once": (JitsInStep(), ["step: another step compiled 2 new programs"]),
+    "vmap_equals_loop": (VmapChangesReward(), ["step: under vmap, [2] is "]),
+    "jit_equals_eager": (LooksForTracers(), ["step: without jit, [2] is "]),
+    "legacy_keys": (LooksAtKeyRank(), ["draw, draw_start, step: with a legacy key, [1].position is "]),
+    "batched_params": (UnmappableParam(), ["step: it cannot be mapped over params.bonus: "]),
+    "finite_gradients": (InfiniteGradient(), ["transition: the gradient by ['state'].position is not finite"]),
+    "nonzero_gradients": (NothingToDifferentiate(), ["transition: every gradient is zero"]),
+    "pictures": (FloatPicture(), ["FloatPicture.render(state, params, height=64) returns float32[64, 64, 3]"]),
+    "height_of_a_picture": (PaintsNothing(), ["render: it takes a height of 0"]),
+    "changing_pictures": (SamePicture(), ["render: it shows the same picture whatever happens"]),
+    "pictures_under_vmap": (AnotherPictureUnderVmap(), ["render: ", "of the levels differ under vmap"]),
 }
-
-ALSO_BROKEN = [
-    ("equality_and_hash", Undecorated()),
-    ("authors_methods", NeedsArrays()),
-    ("bounded_states", TimeBeforeTheStart()),
-    ("bounded_states", CountBeyondTheGoal()),
-    ("action_mask", MaskBeforeReset()),
-    ("action_mask", MaskOfMoreActions()),
-    ("check_of_params", LooksAtTracedParams()),
-    ("spaces_of_params", SpaceMixesDtypes()),
-    ("infinite_limits", RefusesItsLimit()),
-    ("display_metadata", NoPace()),
-    ("display_metadata", NamesForForces()),
-    ("batched_params", VmapOverParamsChangesReward()),
-    ("new_episode", NeverResets()),
-    ("new_episode", KeepsTime()),
-    ("finite_gradients", NothingToDifferentiate()),
-]

@@ -1,19 +1,17 @@
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import pytest
 import toy
-from broken import ALSO_BROKEN, BROKEN, Careless
+from broken import BROKEN
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
 from envcore.wrappers import Batched, FrameStack, LogWrapper, StickyAction
 from envcore_testing import RULES, Case, ConformanceError, check_env, check_rules, conformance_cases
-from jax.core import Tracer
 
 NAMES = [rule.name for rule in RULES]
 FEW = 50
@@ -38,26 +36,27 @@ def test_the_toys_keep_every_rule(case: Case) -> None:
     case()
 
 
-@pytest.mark.parametrize(
-    ("name", "env"),
-    [*BROKEN.items(), *(pytest.param(*each, marks=pytest.mark.slow) for each in ALSO_BROKEN)],
-    ids=lambda each: getattr(each, "name", each),
-)
-def test_a_broken_environment_breaks_its_rule(name: str, env: Environment) -> None:
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_environment_is_told_the_method_the_leaf_and_the_fix(name: str) -> None:
+    env, problems = BROKEN[name]
     (case,) = cases(env, name)
-    with pytest.raises(ConformanceError, match=f"^{env.name} breaks the rule '{name}'. .+"):
+    with pytest.raises(ConformanceError) as caught:
         case()
+    first, *lines, fix = str(caught.value).splitlines()
+    assert first == f"{env.name} breaks the rule {name!r}: {case.rule.summary}"
+    for problem in problems:
+        assert problem in "\n".join(lines)
+    assert fix == f"  Fix: {case.rule.fix}."
 
 
-def test_there_is_a_broken_environment_for_every_rule() -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_environment_breaks_its_rule_alone(name: str) -> None:
+    assert [result.rule for result in check_rules(BROKEN[name][0], num_steps=FEW) if result.error] == [name]
+
+
+def test_every_rule_has_a_broken_environment() -> None:
     assert list(BROKEN) == NAMES
-    assert len(set(NAMES)) == len(NAMES)
-
-
-def test_every_rule_is_one_paragraph() -> None:
-    for rule in RULES:
-        assert rule.summary.endswith(".")
-        assert "\n\n" not in rule.summary
 
 
 @pytest.mark.parametrize(
@@ -75,73 +74,24 @@ def test_wrapped_environments_conform(env: Any) -> None:
     assert "new_episode" in {result.rule for result in results if result.skipped}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["vmap_equals_loop", "batched_params"])
-def test_vmap_over_params_and_vmap_of_the_rest_are_told_apart(name: str) -> None:
-    others = [*BROKEN.items(), *ALSO_BROKEN]
-    for env in (env for rule, env in others if {rule, name} == {"vmap_equals_loop", "batched_params"}):
-        (case,) = cases(env, name)
-        case()
+class Careless(toy.Counter):
+    """Mixes dtypes in one line, and ranks in another."""
 
-
-SOURCES = {
-    "strict_dtype_promotion": [
-        "reward = reward + 0.5 * (action == 1)",
-        'return state, reward - 0.25 * info["waited"], terminated, info',
-        "here = jnp.arange(self.goal + 1) == state.count",
-    ],
-    "strict_rank_promotion": [
-        "return (jnp.where(here, 1.0, 0.0) * jnp.ones((1, self.goal + 1), jnp.float32))[0]",
-    ],
-}
-
-
-def test_every_breach_of_every_rule_is_reported_with_its_line() -> None:
-    results = [result for result in check_rules(Careless(), num_steps=FEW) if result.error]
-    found = {result.rule: [each.place.source for each in result.breaches if each.place] for result in results}
-    assert found == SOURCES
+    def observe(self, state: Any, params: Any) -> Any:
+        here = jnp.arange(self.goal + 1, dtype=jnp.int32) == state.count
+        return (here * jnp.ones(self.goal + 1, jnp.float32) * jnp.ones((1, self.goal + 1), jnp.float32))[0]
 
 
 def test_one_error_reports_every_broken_rule() -> None:
+    first, second = "strict_dtype_promotion", "strict_rank_promotion"
     with pytest.raises(ConformanceError, match=r"^Careless breaks 2 rules\.") as caught:
         check_env(Careless(), num_steps=FEW)
-    text = str(caught.value)
-    for rule, sources in SOURCES.items():
-        assert f"Careless breaks the rule {rule!r}. " in text
-        for source in sources:
-            assert re.search(rf"broken\.py:\d+, in (transition|observe)\n +{re.escape(source)}\n?", text)
-
-
-def test_rules_that_may_be_broken() -> None:
-    first, second = SOURCES
+    assert all(f"Careless breaks the rule {rule!r}: " in str(caught.value) for rule in (first, second))
     with pytest.raises(ConformanceError, match=f"^Careless breaks the rule {second!r}"):
         check_env(Careless(), num_steps=FEW, except_for=[first])
     check_env(Careless(), num_steps=FEW, except_for=[first, second])
     with pytest.raises(InvalidArgumentError, match="there is no rule 'new_epsode'"):
         check_env(Careless(), except_for=["new_epsode"])
-
-
-def test_every_wrong_type_is_reported() -> None:
-    class Wide(toy.Spring):
-        def reset(self, key: Any, params: Any = None) -> Any:
-            obs, state = super().reset(key, params)
-            return obs, jax.tree.map(lambda x: x.astype(jnp.float16) if x.dtype == jnp.float32 else x, state)
-
-    (case,) = cases(Wide(), "constant_types")
-    with pytest.raises(ConformanceError, match=r"2 places:(.|\n)*position is float16(.|\n)*velocity is float16"):
-        case()
-
-
-class TellsMoreWithoutJit(toy.Counter):
-    def transition(self, *args: Any, **kwargs: Any) -> Any:
-        *values, info = super().transition(*args, **kwargs)
-        return *values, info if isinstance(info["waited"], Tracer) else {**info, "more": info["waited"]}
-
-
-def test_a_wrong_structure_is_reported() -> None:
-    (case,) = cases(TellsMoreWithoutJit(), "jit_equals_eager")
-    with pytest.raises(ConformanceError, match=r"must be tuple, got one with an extra \[4\]\['more'\]\."):
-        case()
 
 
 class OutOfOrder(spaces.Box):
@@ -154,15 +104,17 @@ class WithoutContains(toy.Counter):
         return OutOfOrder(0.0, 1.0, (self.goal + 1,))
 
 
-def test_an_error_that_rules_share_is_reported_once() -> None:
-    results = {result.rule: result for result in check_rules(WithoutContains(), num_steps=FEW)}
-    assert [rule for rule, result in results.items() if result.error] == ["same_key_same_trace"]
-    assert "RuntimeError: out of order" in str(results["same_key_same_trace"].error)
-    (breach,) = results["same_key_same_trace"].breaches
-    assert breach.place is not None
-    assert breach.place.source == 'raise RuntimeError("out of order")'
-    assert results["discount"].skipped == "stopped by the same error as same_key_same_trace"
-    assert results["no_key_of_its_own"].skipped is None
+def test_an_error_that_rules_share_is_reported_once_with_its_place() -> None:
+    found = {}
+    for case in cases(WithoutContains(), "same_key_same_trace", "discount", "no_key_of_its_own"):
+        try:
+            case()
+        except BaseException as error:
+            found[case.rule.name] = str(error)
+    assert "contains: RuntimeError: out of order\n    " in found["same_key_same_trace"]
+    assert ': raise RuntimeError("out of order")\n' in found["same_key_same_trace"]
+    assert found["discount"] == "stopped by the same error as same_key_same_trace"
+    assert "no_key_of_its_own" not in found
 
 
 def test_params_key_and_no_time_limit() -> None:
@@ -178,8 +130,8 @@ def test_the_params_given_are_the_ones_that_are_checked() -> None:
 
 def test_the_numerics_of_the_process_do_not_matter() -> None:
     with jax.numpy_dtype_promotion("strict"):
-        results = zip(range(NAMES.index("pytrees")), check_rules(BROKEN["strict_dtype_promotion"]), strict=False)
-        assert [result.rule for _, result in results if result.error] == ["strict_dtype_promotion"]
+        for case in cases(BROKEN["strict_dtype_promotion"][0], "constant_types", "x64", "authors_methods"):
+            case()
 
 
 def test_rules_that_do_not_apply_say_why() -> None:
@@ -205,22 +157,20 @@ def test_collecting_cases_runs_nothing() -> None:
     assert len(cases(object.__new__(Untouchable))) == len(RULES)
 
 
-def test_the_state_of_the_first_breach_is_shown() -> None:
-    (case,) = cases(BROKEN["states_in_space"], "states_in_space")
-    with pytest.raises(ConformanceError, match=r"first at step \d+ of trace 0, in the state CounterState\(.*array\("):
-        case()
-
-
 def test_the_check_ends_where_nothing_runs() -> None:
-    *_, last = check_rules(BROKEN["reset_and_step_run"])
+    *_, last = check_rules(BROKEN["reset_and_step_run"][0])
     assert last.rule == "reset_and_step_run"
-    assert isinstance(last.error, ConformanceError)
-    assert "transition's reward must have shape ()" in str(last.error)
+    assert last.error is not None
     assert isinstance(last.error.__cause__, EnvironmentDefinitionError)
 
 
-def test_bad_arguments() -> None:
-    with pytest.raises(ConformanceError, match=r"expected an envcore\.Environment, got <class 'toy\.Counter'>"):
-        check_env(toy.Counter)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(ConformanceError, match="num_steps must be at least 16, got 3"):
-        conformance_cases(toy.Counter(), num_steps=3)
+@pytest.mark.parametrize(
+    ("env", "num_steps", "message"),
+    [
+        (toy.Counter, 16, r"expected an envcore\.Environment, got <class 'toy\.Counter'>"),
+        (toy.Counter(), 3, "num_steps must be at least 16, got 3"),
+    ],
+)
+def test_refusals(env: Any, num_steps: int, message: str) -> None:
+    with pytest.raises(ConformanceError, match=message):
+        check_env(env, num_steps=num_steps)

@@ -42,16 +42,16 @@ def test_the_time_limit_is_that_of_the_params_unless_the_other_one_says() -> Non
     params = Counter().default_params.replace(max_steps_in_episode=2)
     assert check_lockstep(Counter(), reset, step, params=params, num_steps=40) == 20
     assert check_lockstep(Counter(), lambda key: ((0, 0), observe(0)), own_limit, params=params, num_steps=40) == 20
-    with pytest.raises(ConformanceError, match=r"at step 1, \['truncated'\] is False instead of True"):
+    with pytest.raises(ConformanceError, match=r"at step 1, truncated is False instead of True"):
         check_lockstep(Counter(), lambda key: ((0, 0), observe(0)), own_limit, num_steps=40)
 
 
 @pytest.mark.parametrize(
     ("part", "wrong", "message"),
     [
-        (2, lambda reward: reward * 1.0000001, r"\['reward'\] is 0.5 instead of 0.50000"),
-        (3, lambda terminated: terminated & False, r"\['terminated'\] is True instead of False"),
-        (1, lambda obs: obs[::-1], r"\['final_obs'\]|\['obs'\]"),
+        (2, lambda reward: reward * 1.0000001, r"reward is 0.5 instead of 0.50000"),
+        (3, lambda terminated: terminated & False, r"terminated is True instead of False"),
+        (1, lambda obs: obs[::-1], r"final_obs|obs"),
     ],
 )
 def test_the_first_difference_is_named(part: int, wrong: Any, message: str) -> None:
@@ -100,7 +100,7 @@ def test_a_policy_chooses_the_actions() -> None:
 
 
 def test_a_start_that_differs() -> None:
-    with pytest.raises(ConformanceError, match=r"Counter: after the reset, \['obs'\] is 1.0 instead of 0.0"):
+    with pytest.raises(ConformanceError, match=r"Counter: after the reset, obs is 1.0 instead of 0.0"):
         check_lockstep(Counter(), lambda key: (0, observe(1)), step)
 
 

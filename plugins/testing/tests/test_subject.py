@@ -33,27 +33,25 @@ def test_the_short_recording_ends_in_time() -> None:
 
 
 def test_half_of_the_dissected_steps_are_ends() -> None:
-    for _, parts in subject().dissections:
-        assert parts.ended.sum() == parts.ended.size // 2
+    ended = subject().steps.ended
+    assert ended[:16].sum() == ended[16:].sum() == 8
 
 
 def test_ends_are_dissected_where_there_are_few() -> None:
     never = Subject(toy.Counter(), toy.CounterParams(max_steps_in_episode=16), None, 16)
-    (_, parts), _ = never.dissections
-    assert 0 < parts.ended.sum() < parts.ended.size
+    assert 0 < never.steps.ended[:16].sum() < 16
 
 
 def test_single_steps_are_the_dissected_ones() -> None:
-    (_, parts), _ = subject().dissections
-    assert [float(step[2]) for step in subject().single_steps[0]] == np.asarray(parts.step[2]).tolist()
+    assert [float(step[2]) for step in subject().single_steps] == np.asarray(subject().steps.step[2]).tolist()
 
 
 def test_batches_are_recorded_too() -> None:
     batch = subject(Batched(toy.Counter(), 2))
     steps = batch.recording
     assert steps.reward.shape == (4, 60, 2)
-    assert steps.obs_inside.shape == (4, 60)
-    assert batch.dissections[0][1].ended.shape == (16, 2)
+    assert steps.obs_inside["obs"].shape == (4, 60)
+    assert batch.steps.ended.shape == (32, 2)
 
 
 def test_legacy_keys_are_turned_into_typed_ones() -> None:

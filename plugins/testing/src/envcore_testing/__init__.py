@@ -18,8 +18,7 @@ from envcore.lazy import lazy_names
 
 TYPE_CHECKING = False  # type checkers treat it as True
 if TYPE_CHECKING:
-    from envcore_testing.breaches import Breach as Breach
-    from envcore_testing.breaches import ConformanceError as ConformanceError
+    from envcore_testing.errors import ConformanceError as ConformanceError
     from envcore_testing.kit import RULES as RULES
     from envcore_testing.kit import Case as Case
     from envcore_testing.kit import Result as Result
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "breaches": ["Breach", "ConformanceError"],
+        "errors": ["ConformanceError"],
         "kit": ["RULES", "Case", "Result", "Rule", "check_env", "check_rules", "conformance_cases"],
         "lockstep": ["check_lockstep", "mostly_legal_action"],
     },

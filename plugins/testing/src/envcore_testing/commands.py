@@ -14,7 +14,7 @@ from envcore_cli.assignments import choose
 from envcore_cli.options import EnvId, Options, Params, Seed
 from envcore_runs.choice import Choice
 
-from envcore_testing.breaches import Breach, ConformanceError
+from envcore_testing.errors import ConformanceError
 
 
 def check(
@@ -48,7 +48,7 @@ def check_environment(choice: Choice, seed: int, except_for: Collection[str] = (
     env, params = choice.make()
     broken: list[str] = []
     for result in check_rules(env, params, key=key, except_for=except_for):
-        text = " ".join(result.summary.split())
+        text = result.summary
         if result.error is not None and result.rule in except_for:
             mark = "[yellow]excepted[/]"
         elif result.error is not None:
@@ -60,21 +60,10 @@ def check_environment(choice: Choice, seed: int, except_for: Collection[str] = (
             mark = "[green]ok[/]"
         console.print(mark, result.rule, style="bold", end=" ", markup=True, highlight=False)
         console.print(text, highlight=False)
-        for breach in result.breaches:
-            _print_breach(breach)
+        if result.error is not None:
+            # Unwrapped, so that terminals and editors can open places. The first line is printed already.
+            console.print(str(result.error).partition("\n")[2], highlight=False, soft_wrap=True)
     if broken:
         raise ConformanceError(f"{choice.title} breaks {len(broken)} of the rules: {', '.join(broken)}.")
     but = f", except for {', '.join(except_for)}" if except_for else ""
     console.print(f"{choice.title} keeps the contract{but}.")
-
-
-def _print_breach(breach: Breach) -> None:
-    """Prints the place on a line of its own, without wrapping, so that terminals and editors can open it."""
-    console, place = output.console(), breach.place
-    if place is not None:
-        where = f"  {place.file}:{place.line}, in {place.function}"
-        console.print(where, style="cyan", highlight=False, soft_wrap=True)
-        if place.source:
-            console.print(f"      {place.source}", highlight=False, soft_wrap=True)
-    problem = breach.problem
-    console.print(f"    {problem}", highlight=False, soft_wrap=True)

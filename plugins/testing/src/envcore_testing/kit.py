@@ -3,40 +3,41 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
+import traceback
 import unittest
 from collections.abc import Callable, Collection, Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 from envcore.environment import Environment
-from envcore.errors import InvalidArgumentError
+from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.suggestions import hint
 
-from envcore_testing import (
-    rules_definition,
-    rules_episodes,
-    rules_pictures,
-    rules_states,
-    rules_transforms,
-    rules_types,
-)
-from envcore_testing.breaches import Breach, ConformanceError, breach_of_error, describe
+from envcore_testing import rules_definition as definition
+from envcore_testing import rules_episodes as episodes
+from envcore_testing import rules_pictures as rendering
+from envcore_testing import rules_transforms as transforms
+from envcore_testing import rules_types as types
+from envcore_testing.errors import ConformanceError
 from envcore_testing.numerics import numerics
 from envcore_testing.subject import MIN_STEPS, Subject
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Rule:
     """One rule of the contract.
 
     Attributes:
-      check: finds everything that breaks the rule, or raises. Its name is the rule's name, its docstring the rule.
+      check: yields everything that breaks the rule, as "method: leaf and problem", or raises. Its name is the rule's
+        name, its docstring the rule.
+      fix: what to do about it.
       unless: says why the rule does not apply to an environment; None where it does.
       is_basic: an environment that breaks it is not checked against the rules after it.
     """
 
-    check: Callable[[Subject], Iterable[Breach]]
+    check: Callable[[Subject], Iterable[str]]
+    fix: str
     unless: Callable[[Subject], str | None] = lambda _: None
     is_basic: bool = False
 
@@ -48,67 +49,98 @@ class Rule:
     @property
     def summary(self) -> str:
         """The rule in one sentence."""
-        return inspect.getdoc(self.check) or ""
+        return " ".join((self.check.__doc__ or "").split())
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.name
 
 
-def _wrapped(subject: Subject) -> str | None:
-    return "a wrapper decides what survives a reset" if subject.is_wrapped else None
-
+_LEAVE_IT = "leave it to the base class"
+_PURE = "let it depend on its arguments alone"
+_AGREE = "make what the method returns and the space agree"
 
 RULES: tuple[Rule, ...] = (
     # The environment as a value.
-    Rule(rules_definition.equality_and_hash, is_basic=True),
-    Rule(rules_definition.readable_repr),
-    Rule(rules_definition.copy_and_pickle),
-    Rule(rules_definition.plain_default_params),
-    Rule(rules_definition.check_of_params),
-    Rule(rules_definition.display_metadata),
-    # Types.
-    Rule(rules_types.reset_and_step_run, is_basic=True),
-    Rule(rules_types.constant_types),
-    Rule(rules_types.reward_and_flag_types),
-    Rule(rules_types.info_entries),
-    Rule(rules_types.draws_are_arrays),
-    Rule(rules_types.x64),
-    Rule(rules_types.strict_dtype_promotion),
-    Rule(rules_types.strict_rank_promotion),
-    Rule(rules_definition.pytrees),
-    Rule(rules_definition.spaces_of_params),
-    Rule(rules_definition.types_of_the_spaces),
-    Rule(rules_states.authors_methods),
-    Rule(rules_states.bounded_states, unless=rules_states.is_wrapped),
-    Rule(rules_definition.finite_params, unless=rules_transforms.no_float_params),
+    Rule(definition.decorated_class, "decorate the class with @dataclasses.dataclass(frozen=True)", is_basic=True),
+    Rule(
+        definition.equality_and_hash,
+        "make the class a @dataclasses.dataclass(frozen=True) whose fields are hashable",
+        is_basic=True,
+    ),
+    Rule(definition.readable_repr, "use the dataclass's repr, and give its fields a readable one"),
+    Rule(definition.copy_and_pickle, "keep everything in the dataclass's fields"),
+    Rule(definition.plain_default_params, "use Python numbers or numpy arrays; cache a dataset's device array"),
+    Rule(definition.check_of_params, "use the functions of envcore.require, which let JAX arrays pass"),
+    Rule(definition.display_metadata, "give a name for each action, or (), and a positive number"),
+    # Types and spaces.
+    Rule(types.reset_and_step_run, "see the error", is_basic=True),
+    Rule(types.pytrees, "use flax.struct.dataclass", is_basic=True),
+    Rule(types.constant_types, "give both the same dtype; every change of type compiles again"),
+    Rule(types.reward_and_flag_types, _LEAVE_IT),
+    Rule(types.info_entries, _LEAVE_IT),
+    Rule(types.draws_are_arrays, "return a typing.NamedTuple of arrays, or None where nothing is drawn"),
+    Rule(
+        types.strict_dtype_promotion,
+        "cast one of them, as in x.astype(jnp.float32) or jnp.where(flag, 1.0, 0.0), and name the dtype where an array "
+        "is made, as in jnp.zeros(n, jnp.float32)",
+    ),
+    Rule(types.strict_rank_promotion, "add the missing axes, as in x[None, :] or x[:, None]"),
+    Rule(types.x64, "name the dtype where an array is made, and cast by astype(jnp.float32), not astype(float)"),
+    Rule(types.spaces_of_params, "use numpy for numbers, and cast where dtypes are mixed"),
+    Rule(types.types_of_the_spaces, _AGREE),
+    Rule(types.authors_methods, "return that type"),
+    Rule(types.action_mask_type, "return a bool for each action, True for legal ones", types.has_no_mask),
+    Rule(
+        types.bounded_states,
+        "declare what the rules can reach, spaces.NATURAL_NUMBERS for the time, and a spaces.Tree for numbers without "
+        "bounds",
+        types.is_wrapped,
+    ),
+    Rule(
+        definition.finite_params,
+        "hand the params on to super() as they are given; values in JAX arrays are not checked",
+        definition.no_float_params,
+    ),
     # Episodes.
-    Rule(rules_episodes.same_key_same_trace),
-    Rule(rules_episodes.no_key_of_its_own),
-    Rule(rules_episodes.actions_in_space),
-    Rule(rules_episodes.observations_in_space),
-    Rule(rules_episodes.states_in_space),
-    Rule(rules_episodes.finite_rewards),
-    Rule(rules_definition.infinite_limits, unless=rules_definition.no_limits),
-    Rule(rules_episodes.done_flag),
-    Rule(rules_episodes.discount),
-    Rule(rules_episodes.observation_of_the_state),
-    Rule(rules_episodes.final_observation),
-    Rule(rules_episodes.action_mask, unless=rules_episodes.has_no_mask),
-    Rule(rules_episodes.new_episode, unless=_wrapped),
-    Rule(rules_episodes.time_limit),
-    Rule(rules_episodes.step_env_without_reset),
+    Rule(episodes.same_key_same_trace, "draw from the key alone", is_basic=True),
+    Rule(episodes.no_key_of_its_own, "use the key that it is given"),
+    Rule(episodes.observations_in_space, "fix observe, or widen the observation space"),
+    Rule(episodes.states_in_space, "fix the rules, or widen the state space"),
+    Rule(episodes.finite_rewards, "return finite rewards"),
+    Rule(definition.infinite_limits, "let infinity mean that there is no limit", definition.no_limits),
+    Rule(episodes.done_flag, _LEAVE_IT),
+    Rule(episodes.told_truncation, "override may_truncate too"),
+    Rule(episodes.discount, _LEAVE_IT),
+    Rule(episodes.observation_of_the_state, _LEAVE_IT),
+    Rule(episodes.final_observation, _LEAVE_IT),
+    Rule(episodes.action_mask, _LEAVE_IT, types.has_no_mask),
+    Rule(
+        episodes.new_episode,
+        "override restart, which gets the key envcore.random.reset_key(key), and put back after super() what survives",
+        types.is_wrapped,
+    ),
+    Rule(episodes.time_limit, "leave state.time and the time limit to the base class"),
+    Rule(episodes.step_env_without_reset, _LEAVE_IT),
     # Transformations.
-    Rule(rules_transforms.compiles_once),
-    Rule(rules_transforms.vmap_equals_loop),
-    Rule(rules_transforms.jit_equals_eager),
-    Rule(rules_transforms.legacy_keys),
-    Rule(rules_transforms.batched_params, unless=rules_transforms.no_float_params),
-    Rule(rules_transforms.finite_gradients, unless=rules_transforms.not_differentiable),
+    Rule(
+        transforms.compiles_once,
+        "keep the types of the state, make copies equal with the same hash, and make no jitted function in step",
+    ),
+    Rule(transforms.vmap_equals_loop, _PURE),
+    Rule(transforms.jit_equals_eager, _PURE),
+    Rule(transforms.legacy_keys, "use jax.random or envcore.random for both kinds of keys"),
+    Rule(transforms.batched_params, "use jax.numpy for what depends on params", definition.no_float_params),
+    Rule(transforms.finite_gradients, "fix it, or do not declare differentiable", transforms.not_differentiable),
+    Rule(transforms.nonzero_gradients, "do not declare differentiable", transforms.not_differentiable),
     # Pictures.
-    Rule(rules_pictures.pictures, unless=rules_pictures.has_no_picture),
-    Rule(rules_pictures.height_of_a_picture, unless=rules_pictures.has_no_picture),
-    Rule(rules_pictures.changing_pictures, unless=rules_pictures.has_no_picture),
-    Rule(rules_pictures.pictures_under_vmap, unless=rules_pictures.has_no_picture),
+    Rule(rendering.pictures, "use envcore.painting.paint", rendering.has_no_picture),
+    Rule(
+        rendering.height_of_a_picture,
+        "use envcore.painting.paint, or check the height by its checked_height",
+        rendering.has_no_picture,
+    ),
+    Rule(rendering.changing_pictures, "paint the state that it is given", rendering.has_no_picture),
+    Rule(rendering.pictures_under_vmap, "let a picture depend on its own state alone", rendering.has_no_picture),
 )
 """Every rule, in the order of checking: a rule comes after those that it depends on."""
 
@@ -119,16 +151,14 @@ class Result(NamedTuple):
     Attributes:
       rule: its name.
       summary: the rule in one sentence.
-      error: everything that is wrong, in one message; None if nothing is.
+      error: everything that is wrong and what to do about it, in one message; None if nothing is.
       skipped: why the rule was not checked; None if it was.
-      breaches: what is wrong, one by one, each with the line of the author's code to look at.
     """
 
     rule: str
     summary: str
     error: ConformanceError | None
     skipped: str | None
-    breaches: tuple[Breach, ...] = ()
 
 
 def check_env(
@@ -150,7 +180,7 @@ def check_env(
       except_for: names of rules that the environment may break, such as those that a bridged library breaks.
 
     Raises:
-      ConformanceError: the environment breaks a rule; the message names every broken one, says where and what to do.
+      ConformanceError: the environment breaks a rule; the message names every broken one, with method, array and fix.
       InvalidArgumentError: `except_for` names something that is no rule.
     """
     results = check_rules(env, params, key=key, num_steps=num_steps, except_for=except_for)
@@ -232,24 +262,34 @@ def _subject(env: Any, params: Any, key: jax.Array | None, num_steps: int) -> Su
 
 
 def _result(rule: Rule, subject: Subject) -> Result:
-    breaches: list[Breach] = []
+    problems: list[str] = []
     skipped, cause = None, None
     try:
         with numerics():
             skipped = rule.unless(subject)
             if skipped is None:
-                breaches.extend(rule.check(subject))
+                problems.extend(rule.check(subject))
     except Exception as error:
         # Rules share what they record and compile, and would all report the same error.
         text = f"{type(error).__name__}: {error}"
         first = subject.errors.setdefault(text, rule.name)
         if first == rule.name:
             cause = error
-            breaches.append(breach_of_error(error))
-        elif not breaches:
+            problems.append(_raised(error))
+        elif not problems:
             skipped = f"stopped by the same error as {first}"
-    if not breaches:
+    if not problems:
         return Result(rule.name, rule.summary, None, skipped)
-    conformance = ConformanceError(f"{subject.env.name} breaks the rule {rule.name!r}. {describe(breaches)}")
-    conformance.__cause__ = cause
-    return Result(rule.name, rule.summary, conformance, None, tuple(breaches))
+    lines = [f"{subject.env.name} breaks the rule {rule.name!r}: {rule.summary}", *problems, f"Fix: {rule.fix}."]
+    error = ConformanceError("\n  ".join(lines))
+    error.__cause__ = cause
+    return Result(rule.name, rule.summary, error, None)
+
+
+def _raised(error: Exception) -> str:
+    """An error as a problem: of envcore's own, which name the method, the text, of others also where it was raised."""
+    if isinstance(error, EnvcoreError):
+        return str(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    last = [frame for frame in frames if Path(jax.__file__).parent not in Path(frame.filename).parents][-1]
+    return f"{last.name}: {type(error).__name__}: {error}\n    {last.filename}:{last.lineno}: {last.line}"

@@ -15,7 +15,7 @@ from envcore.environment import Environment
 from envcore.errors import InvalidArgumentError
 from jax import lax
 
-from envcore_testing.breaches import ConformanceError
+from envcore_testing.errors import ConformanceError
 from envcore_testing.numerics import numerics
 from envcore_testing.trees import exact_differences, on_host, take
 
@@ -103,13 +103,13 @@ def check_lockstep(
 
     actions, played = _jit(ours)(key, params)
     (first, steps), (their_first, their_steps) = map(on_host, (played, _jit(theirs)(key, params, actions)))
-    problems = exact_differences({"obs": first}, {"obs": _like(their_first, first)})
+    problems = exact_differences(first, _like(their_first, first), "obs")
     if problems:
         raise ConformanceError(f"{env.name}: after the reset, {problems[0]}.")
     their_steps = tuple(map(_like, their_steps, steps))
     for index in range(num_steps) if exact_differences(steps, their_steps) else ():
         for name, ours_now, theirs_now in zip(_PARTS, take(steps, index), take(their_steps, index), strict=True):
-            problems = exact_differences({name: ours_now}, {name: theirs_now})
+            problems = exact_differences(ours_now, theirs_now, name)
             if problems:
                 raise ConformanceError(f"{env.name}: at step {index}, {problems[0]}.")
     return int((steps[2] | steps[3]).sum())

@@ -9,17 +9,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.tree_util import keystr, tree_leaves_with_path
+from jax.tree_util import keystr, tree_map_with_path
 
-from envcore_testing.breaches import Breach, breach_of_error
 from envcore_testing.compilation import CompilationCount, quick_jit
-from envcore_testing.subject import SHORT_LIMIT, Subject
-from envcore_testing.trees import float_params, mapped_axes, take, value_differences
-
-_STEP = ("step", "transition")
+from envcore_testing.subject import Subject
+from envcore_testing.trees import float_leaves, take, value_differences, with_leaf
 
 
-def compiles_once(subject: Subject) -> Iterator[Breach]:
+def compiles_once(subject: Subject) -> Iterator[str]:
     """Repeated steps, and an equal environment, compile nothing new."""
     env, params = subject.env, subject.params
     action = jax.tree.map(jnp.asarray, take(subject.recording.action, (0, 0)))
@@ -34,128 +31,73 @@ def compiles_once(subject: Subject) -> Iterator[Breach]:
         with CompilationCount() as compilations:
             play(again, 2)
         if compilations.count:
-            yield Breach(
-                f"{what} compiled {compilations.count} new programs: the types of the state must not change, copies "
-                "must be equal and have the same hash, and step must not make a new jitted function.",
-                subject.place(*_STEP),
-            )
+            yield f"step: {what} compiled {compilations.count} new programs"
 
 
-def vmap_equals_loop(subject: Subject) -> Iterator[Breach]:
+def vmap_equals_loop(subject: Subject) -> Iterator[str]:
     """`step` under `vmap` gives the same as a loop over the environments."""
-    for problem in subject.shared(_differences_under_vmap)[0]:
-        yield Breach(f"a step under vmap differs from that of a loop: {problem}.", subject.place(*_STEP))
+    for index, alone in enumerate(subject.single_steps):
+        problems = value_differences(take(subject.steps.step, index), alone)
+        if problems:
+            yield from (f"step: under vmap, {problem}" for problem in problems)
+            return
 
 
-def jit_equals_eager(subject: Subject) -> Iterator[Breach]:
+def jit_equals_eager(subject: Subject) -> Iterator[str]:
     """`step` under `jax.disable_jit()` gives the same as the compiled one."""
-    for (params, parts), single_steps in zip(subject.dissections, subject.single_steps, strict=True):
-        done = [bool(np.any(step[3])) for step in single_steps]
-        for index in {done.index(end) for end in (False, True) if end in done}:
-            with jax.disable_jit():
-                eager = subject.step_alone(parts, index, params)
-            problems = value_differences(eager, single_steps[index])
-            for problem in problems:
-                yield Breach(
-                    f"a step without jit differs from that with jit: {problem}. "
-                    "The rules must depend on their arguments alone.",
-                    subject.place(*_STEP),
-                )
-            if problems:
-                return
+    done = [bool(np.any(step[3])) for step in subject.single_steps]
+    for index in [done.index(end) for end in (False, True) if end in done]:
+        with jax.disable_jit():
+            eager = subject.step_alone(index)
+        problems = value_differences(eager, subject.single_steps[index])
+        if problems:
+            yield from (f"step: without jit, {problem}" for problem in problems)
+            return
 
 
-def legacy_keys(subject: Subject) -> Iterator[Breach]:
+def legacy_keys(subject: Subject) -> Iterator[str]:
     """A legacy key (`jax.random.PRNGKey(seed)`) gives the same as the typed key (`jax.random.key(seed)`)."""
     if _program(subject, lambda words: words) == _program(subject, jax.random.wrap_key_data):
         return
-    # Different programs may still give the same results.
-    for params, parts in subject.dissections:
-        for index in range(len(parts.key)):
-            legacy = subject.step_alone(parts, index, params, jax.random.PRNGKey(index))
-            typed = subject.step_alone(parts, index, params, jax.random.key(index))
-            problems = value_differences(legacy, typed)
-            for problem in problems:
-                yield Breach(
-                    f"a step with a legacy key differs from that with the typed key: {problem}.",
-                    subject.place("draw", "draw_start", "init_state", "transition"),
-                )
-            if problems:
-                return
+    for index in range(len(subject.steps.key)):  # different programs may still give the same results
+        legacy, typed = (subject.step_alone(index, key(index)) for key in (jax.random.PRNGKey, jax.random.key))
+        problems = value_differences(legacy, typed)
+        if problems:
+            yield from (f"draw, draw_start, step: with a legacy key, {problem}" for problem in problems)
+            return
 
 
-def batched_params(subject: Subject) -> Iterator[Breach]:
-    """`reset` and `step` can be mapped over every float param, and give the same as a loop over its values."""
-    problems = subject.shared(_differences_under_vmap)[1]
-    if subject.batching_error is not None:
-        found = list(_unmappable(subject))
-        yield from found or [breach_of_error(subject.batching_error, subject.place(*_STEP))]
-    for problem in problems:
-        yield Breach(
-            f"a step under vmap over the float params differs from that of a loop: {problem}.", subject.place(*_STEP)
-        )
+def batched_params(subject: Subject) -> Iterator[str]:
+    """`reset` and `step` can be mapped over every float param."""
+    env, types, params = subject.env, subject.types, subject.params
+    methods: dict[str, Callable[..., Any]] = {"reset": lambda key, state, action, params: env.reset(key, params)}
+    methods["step"] = env.step
+    for path, leaf in float_leaves(params):
+        axes = tree_map_with_path(lambda where, _, path=path: 0 if where == path else None, params)
+        for method, fun in methods.items():
+            try:
+                mapped = jax.vmap(fun, (None, None, None, axes))
+                jax.eval_shape(mapped, subject.key, types.reset[1], types.action, with_leaf(params, path, leaf[None]))
+            except Exception as error:
+                yield f"{method}: it cannot be mapped over params{keystr(path)}: {error}"
 
 
-def finite_gradients(subject: Subject) -> Iterator[Breach]:
-    """A `differentiable` environment has finite gradients by state, action and params, not all of them zero."""
-    gradients, place = _gradients(subject), subject.place("transition")
-    infinite = sorted(
-        {name for each in gradients for name, gradient in each.items() if not np.isfinite(gradient).all()}
-    )
-    for name in infinite:
-        yield Breach(
-            f"the gradient with respect to {name} is not finite: fix it, or do not declare differentiable.", place
-        )
-    if not infinite and not any(np.any(gradient) for each in gradients for gradient in each.values()):
-        yield Breach("every gradient is zero: do not declare differentiable.", place)
+def finite_gradients(subject: Subject) -> Iterator[str]:
+    """The gradients by state, action and params of a `differentiable` environment are finite."""
+    for path, gradient in subject.shared(_gradients):
+        if not np.isfinite(gradient).all():
+            yield f"transition: the gradient by {keystr(path)} is not finite"
 
 
-def no_float_params(subject: Subject) -> str | None:
-    """Why the rule about batched params does not apply; None if it does."""
-    return None if float_params(subject.params) else "the params have no floats"
+def nonzero_gradients(subject: Subject) -> Iterator[str]:
+    """Some gradient by state, action or params of a `differentiable` environment is not zero."""
+    if not any(np.any(gradient) for _, gradient in subject.shared(_gradients)):
+        yield "transition: every gradient is zero"
 
 
 def not_differentiable(subject: Subject) -> str | None:
-    """Why the rule about gradients does not apply; None if it does."""
+    """Why the rules about gradients do not apply; None if they do."""
     return None if subject.env.differentiable else "the environment is not declared differentiable"
-
-
-def _differences_under_vmap(subject: Subject) -> tuple[list[str], list[str]]:
-    """What `vmap` changes with the same params for all steps, and what only where params are mapped too."""
-    problems = _differences_of_a_step(subject.dissections, subject.single_steps)
-    if not problems or subject.batching_error is not None or not float_params(subject.params):
-        return problems, []
-    dissections = subject.dissect(batch_params=False)
-    singles = [[subject.step_alone(parts, i, params) for i in range(len(parts.key))] for params, parts in dissections]
-    with_same_params = _differences_of_a_step(dissections, singles)
-    return with_same_params, [] if with_same_params else problems
-
-
-def _differences_of_a_step(dissections: Any, singles: list[list[tuple[Any, ...]]]) -> list[str]:
-    """Of the first step that differs."""
-    for (_, parts), single_steps in zip(dissections, singles, strict=True):
-        for index, alone in enumerate(single_steps):
-            problems = value_differences(take(parts.step, index), alone)
-            if problems:
-                return problems
-    return []
-
-
-def _unmappable(subject: Subject) -> Iterator[Breach]:
-    """The float params that `reset` or `step` cannot be mapped over one by one."""
-    env, types = subject.env, subject.types
-    methods: dict[str, Callable[..., Any]] = {
-        "reset": lambda key, state, action, params: env.reset(key, params),
-        "step": env.step,
-    }
-    for (method, fun), name in ((item, name) for item in methods.items() for name in float_params(subject.params)):
-        axes = mapped_axes(subject.params, [name])
-        params = jax.tree.map(lambda x, axis: x if axis is None else x[None], subject.params, axes, is_leaf=_is_none)
-        try:
-            jax.eval_shape(jax.vmap(fun, (None, None, None, axes)), subject.key, types.reset[1], types.action, params)
-        except Exception as error:
-            place = breach_of_error(error, subject.place("init_state" if method == "reset" else "transition")).place
-            yield Breach(f"vmap of {method} over params{name} fails: {error}", place)
 
 
 def _program(subject: Subject, key_of: Callable[[jax.Array], jax.Array]) -> str:
@@ -169,34 +111,15 @@ def _program(subject: Subject, key_of: Callable[[jax.Array], jax.Array]) -> str:
     return jax.jit(program).lower(words, subject.types.reset[1], subject.types.action, subject.params).as_text()
 
 
-def _gradients(subject: Subject) -> list[dict[str, Any]]:
-    """Gradients of the sum of all floats that `step` returns, under the path of each float input."""
-    played = ((subject.params, subject.dissections[0][1]), (subject.limited(SHORT_LIMIT), subject.dissections[1][1]))
-    inputs = [{"state": parts.state, "action": parts.action, "params": params} for params, parts in played]
-    structure = jax.tree.structure(inputs[0])
-    names = [keystr(path) for path, _ in tree_leaves_with_path(inputs[0])]  # in the order of `structure`
+def _gradients(subject: Subject) -> list[tuple[Any, Any]]:
+    """The path of each float input, and the gradient of the sum of all floats that `step` returns by it."""
 
-    def total(floats: dict[str, Any], leaves: dict[str, Any], words: jax.Array) -> jax.Array:
-        given = jax.tree.unflatten(structure, [floats.get(name, leaves[name]) for name in names])
-        key = subject.wrap_key(words)
-        obs, state, reward, *_ = subject.env.step(key, given["state"], given["action"], given["params"])
-        return jnp.stack([x.sum() for x in jax.tree.leaves((obs, state, reward)) if _is_float(x)]).sum()
+    def total(inputs: dict[str, Any], words: jax.Array) -> jax.Array:
+        obs, state, reward, *_ = subject.env.step(subject.wrap_key(words), **inputs)
+        return jnp.stack([x.sum() for _, x in float_leaves((obs, state, reward))]).sum()
 
-    def axes(leaves: dict[str, Any]) -> dict[str, int | None]:
-        return {name: None if name.startswith("['params']") else 0 for name in leaves}
-
-    all_leaves = [dict(zip(names, jax.tree.leaves(each), strict=True)) for each in inputs]
-    all_floats = [{name: leaf for name, leaf in leaves.items() if _is_float(leaf)} for leaves in all_leaves]
-    gradients = quick_jit(jax.vmap(jax.grad(total), (axes(all_floats[0]), axes(all_leaves[0]), 0)))
-    return [
-        gradients(floats, leaves, parts.key)
-        for floats, leaves, (_, parts) in zip(all_floats, all_leaves, played, strict=True)
-    ]
-
-
-def _is_none(x: Any) -> bool:
-    return x is None
-
-
-def _is_float(leaf: Any) -> bool:
-    return jnp.issubdtype(leaf.dtype, jnp.floating)
+    steps = subject.steps
+    inputs = {"state": steps.state, "action": steps.action, "params": subject.params}
+    axes = ({"state": 0, "action": 0, "params": None}, 0)
+    gradients = quick_jit(jax.vmap(jax.grad(total, allow_int=True), axes))(inputs, steps.key)
+    return float_leaves(gradients)

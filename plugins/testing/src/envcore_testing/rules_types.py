@@ -1,215 +1,173 @@
-"""Rules about types. They only trace, and compile nothing."""
+"""Rules about types and spaces. They only trace, and compile next to nothing."""
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from collections.abc import Callable, Generator, Iterator
-from types import FrameType
+from collections.abc import Iterator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from envcore import spaces
+from envcore.engine.arguments import device_params
 
-from envcore_testing.breaches import Breach, breach_of_error, is_own
 from envcore_testing.numerics import numerics
-from envcore_testing.subject import Subject
+from envcore_testing.subject import Subject, parts_of
 from envcore_testing.trees import type_differences
 
-_AUTHORS = {"observation": ("reset", "observe"), "state": ("reset", "start", "init_state")}
 
-
-def reset_and_step_run(subject: Subject) -> Iterator[Breach]:
+def reset_and_step_run(subject: Subject) -> Iterator[str]:
     """`reset`, `step` and `step_env` can be traced with sampled actions."""
     _ = subject.types
     yield from ()
 
 
-def constant_types(subject: Subject) -> Iterator[Breach]:
+def constant_types(subject: Subject) -> Iterator[str]:
     """`reset` and `step` return observations and states of the same types, weak types included."""
-    for what, reset, step in zip(("observation", "state"), subject.types.reset, subject.types.step, strict=False):
-        for problem in type_differences(reset, step):
-            yield Breach(
-                f"the {what} of reset differs in type from that of step: {problem}. "
-                "Every change of type compiles again: give both the same dtype.",
-                subject.place(*_AUTHORS[what]),
-            )
+    for name, reset, step in zip(("obs", "state"), subject.types.reset, subject.types.step, strict=False):
+        for problem in type_differences(reset, step, name):
+            yield f"reset: {problem}, as step returns it"
 
 
-def reward_and_flag_types(subject: Subject) -> Iterator[Breach]:
+def reward_and_flag_types(subject: Subject) -> Iterator[str]:
     """Rewards are float32, flags bool and the discount float32, all of the batch shape."""
     _, _, reward, done, info = subject.types.step
     number, flag = (jax.ShapeDtypeStruct(subject.env.batch_shape, dtype) for dtype in (jnp.float32, jnp.bool_))
     found = {**info, "reward": reward, "done": done}
     expected = {"reward": number, "done": flag, "terminated": flag, "truncated": flag, "discount": number}
     for name, struct in expected.items():
-        for problem in type_differences(found[name], struct) if name in found else ["it is missing"]:
-            yield Breach(
-                f"{name} has the wrong type: {problem}. Leave it to the base class.",
-                subject.place("step", "advance", "transition"),
-            )
+        for problem in type_differences(found.get(name), struct, name):
+            yield f"step: {problem}"
 
 
-def draws_are_arrays(subject: Subject) -> Iterator[Breach]:
+def info_entries(subject: Subject) -> Iterator[str]:
+    """`info` has the same entries after `step` and `step_env`; `final_obs` has the type of an observation."""
+    obs, *_, info = subject.types.step
+    for problem in type_differences(subject.types.step_env[-1], info, "info"):
+        yield f"step_env: {problem}"
+    for problem in type_differences(info.get("final_obs"), obs, "info['final_obs']"):
+        yield f"step: {problem}"
+
+
+def draws_are_arrays(subject: Subject) -> Iterator[str]:
     """What `draw` and `draw_start` return is a pytree of arrays, or None, so both can be compiled and mapped."""
     for name in ("draw", "draw_start"):
         drawn: list[Any] = []
-        jax.eval_shape(
-            lambda name=name, drawn=drawn: drawn.append(getattr(subject.env, name)(subject.key, subject.params))
-        )
+        method = getattr(subject.env, name)
+        jax.eval_shape(lambda method=method, drawn=drawn: drawn.append(method(subject.key, subject.params)))
         others = {type(leaf).__name__ for leaf in jax.tree.leaves(drawn) if not isinstance(leaf, jax.Array)}
         if others:
-            yield Breach(
-                f"{name} returns {', '.join(sorted(others))}, which is not a pytree of arrays: return a "
-                "typing.NamedTuple of arrays, or None where nothing is drawn.",
-                subject.place(name),
-            )
+            yield f"{name}: it returns {', '.join(sorted(others))}"
 
 
-def info_entries(subject: Subject) -> Iterator[Breach]:
-    """`info` has the same entries after `step` and `step_env`; `final_obs` has the type of an observation."""
-    obs, *_, info = subject.types.step
-    place = subject.place("step_env", "step", "advance", "transition")
-    for problem in type_differences(subject.types.step_env[-1], info):
-        yield Breach(f"the info of step_env differs from that of step: {problem}.", place)
-    for problem in type_differences(info.get("final_obs"), obs):
-        yield Breach(f"info['final_obs'] differs in type from the observation: {problem}.", place)
-
-
-def x64(subject: Subject) -> Iterator[Breach]:
+def x64(subject: Subject) -> Iterator[str]:
     """With JAX's 64-bit mode on, every type stays as it is."""
-    types = subject.strict_types(x64=True)
-    if types is None:
-        with numerics(x64=True):
-            types = subject.trace_types()
-    methods = {
-        "reset's observation": ("reset", "observe"),
-        "reset's state": ("reset", "start", "init_state"),
-        "the sampled action": ("action_space",),
-        "step": ("step", "advance", "transition"),
-        "step_env": ("step_env", "advance", "transition"),
-    }
-    parts = [(*each.reset, each.action, each.step, each.step_env) for each in (types, subject.types)]
-    for (what, names), got, expected in zip(methods.items(), *parts, strict=True):
-        for problem in type_differences(got, expected):
-            yield Breach(
-                f"in 64-bit mode the types of {what} change: {problem}. Name the dtype where arrays are made, as in "
-                "jnp.zeros(n, jnp.float32), and cast by astype(jnp.float32), not astype(float).",
-                subject.place(*names),
-            )
+    with numerics(x64=True):
+        found = subject.trace_types()
+    for method, got, expected in zip(found._fields, found, subject.types, strict=True):
+        yield from type_differences(got, expected, method)
 
 
-def strict_dtype_promotion(subject: Subject) -> Iterator[Breach]:
+def strict_dtype_promotion(subject: Subject) -> Iterator[str]:
     """Can be traced where JAX refuses to mix dtypes (`jax.numpy_dtype_promotion("strict")`), in 64-bit mode too."""
-    known: set[object] = set()
     for x64 in (False, True):
-        if subject.strict_types(x64=x64) is not None:
-            continue
-        with numerics(x64=x64):
-            found = find_promotions(subject.trace_types, strict_dtypes)
-        for breach in found:
-            if breach.place is None or breach.place not in known:
-                yield breach._replace(problem=f"In 64-bit mode, {breach.problem}") if x64 else breach
-        known.update(breach.place for breach in found)
+        with numerics(x64=x64, dtype_promotion="strict"):
+            subject.trace_types()
+    yield from ()
 
 
-def strict_rank_promotion(subject: Subject) -> Iterator[Breach]:
+def strict_rank_promotion(subject: Subject) -> Iterator[str]:
     """Can be traced where JAX refuses to mix ranks (`jax.numpy_rank_promotion("raise")`)."""
-    if subject.strict_types(x64=False) is None:
-        with numerics():
-            yield from find_promotions(subject.trace_types, strict_ranks)
+    with numerics(rank_promotion="raise"):
+        subject.trace_types()
+    yield from ()
 
 
-_MOST = 100
-
-Switch = Callable[[bool], contextlib.AbstractContextManager[Any]]
-"""Makes JAX strict (True) or lenient (False) inside of a `with` block."""
-
-
-def strict_dtypes(strict: bool) -> contextlib.AbstractContextManager[Any]:
-    """A `Switch`: whether mixed dtypes raise."""
-    return jax.numpy_dtype_promotion("strict" if strict else "standard")
-
-
-def strict_ranks(strict: bool) -> contextlib.AbstractContextManager[Any]:
-    """A `Switch`: whether mixed ranks raise."""
-    return jax.numpy_rank_promotion("raise" if strict else "allow")
+def pytrees(subject: Subject) -> Iterator[str]:
+    """State and params are pytrees that keep every leaf through flatten and unflatten."""
+    for what, tree in (
+        ("default_params: the params", subject.params),
+        ("init_state: the state", subject.types.reset[1]),
+    ):
+        leaves, structure = jax.tree.flatten(tree)
+        marks = [object() for _ in leaves]
+        if jax.tree.leaves(jax.tree.unflatten(structure, marks)) != marks:
+            yield f"{what}, a {type(tree).__name__}, fails the pytree round trip"
 
 
-def find_promotions(trace: Callable[[], object], switch: Switch) -> list[Breach]:
-    """Traces again and again, each time with the lines that have raised before exempt.
-
-    Args:
-      trace: traces the author's code again on every call.
-      switch: what makes JAX raise.
-
-    Returns:
-      a breach for every line of the author's code that raises. An error from elsewhere ends the search; its breach,
-      the last one, has no line.
-    """
-    found: list[Breach] = []
-    exempt: set[tuple[str, int]] = set()
-    while len(found) < _MOST:
-        try:
-            # What jit has traced with exempt lines would be kept, and pass the next check.
-            with jax.disable_jit(), switch(True), _exempting(exempt, switch):
-                trace()
-        except Exception as error:
-            breach = breach_of_error(error)
-            line = _innermost_line(error)
-            if line in exempt:
-                break
-            found.append(breach)
-            if line is None:
-                break
-            exempt.add(line)
-        else:
-            break
-    return found
+def spaces_of_params(subject: Subject) -> Iterator[str]:
+    """The spaces are made of the numbers of `default_params`, and of the JAX arrays that `make` returns."""
+    for name in ("action_space", "observation_space", "state_space"):
+        space = getattr(subject.env, name)
+        space(subject.env.default_params)
+        with numerics(dtype_promotion="strict", rank_promotion="raise"):
+            space(device_params(subject.env))
+    yield from ()
 
 
-@contextlib.contextmanager
-def _exempting(exempt: set[tuple[str, int]], switch: Switch) -> Generator[None]:
-    """JAX is lenient while one of these lines of the author's code runs, and strict elsewhere."""
-    lenient = contextlib.ExitStack()
-    is_lenient = False
-
-    def follow(frame: FrameType | None) -> None:
-        nonlocal is_lenient
-        while frame is not None and not is_own(frame.f_code.co_filename):
-            frame = frame.f_back
-        wanted = frame is not None and (frame.f_code.co_filename, frame.f_lineno) in exempt
-        if wanted and not is_lenient:
-            lenient.enter_context(switch(False))
-        elif is_lenient and not wanted:
-            lenient.close()
-        is_lenient = wanted
-
-    def in_frame(frame: FrameType, event: str, _: Any) -> Any:
-        if event in ("line", "return"):
-            follow(frame.f_back if event == "return" else frame)
-        return in_frame
-
-    def on_call(frame: FrameType, event: str, _: Any) -> Any:
-        return in_frame if is_own(frame.f_code.co_filename) else None
-
-    if not exempt:
-        yield
-        return
-    before = sys.gettrace()
-    sys.settrace(on_call)
-    try:
-        yield
-    finally:
-        sys.settrace(before)
-        lenient.close()
+def types_of_the_spaces(subject: Subject) -> Iterator[str]:
+    """Actions, observations and states have exactly the shapes and dtypes that their spaces declare."""
+    (obs, state, *_), action = subject.types.step, subject.types.action
+    for method, value, name in (
+        ("action_space", action, "action"),
+        ("observation_space", obs, "obs"),
+        ("state_space", state, "state"),
+    ):
+        space, problems = getattr(subject.env, method)(subject.params), []
+        jax.eval_shape(lambda x, space=space, name=name, out=problems: out.extend(_undeclared(space, x, name)), value)
+        for problem in problems:
+            yield f"{method}: {problem}"
 
 
-def _innermost_line(error: BaseException) -> tuple[str, int] | None:
-    line, traceback = None, error.__traceback__
-    while traceback is not None:
-        file = traceback.tb_frame.f_code.co_filename
-        if is_own(file):
-            line = (file, traceback.tb_lineno)
-        traceback = traceback.tb_next
-    return line
+def authors_methods(subject: Subject) -> Iterator[str]:
+    """`observe` and `action_mask` return by themselves the types that `reset` and `step` return."""
+    env, (obs, state, *_, info) = subject.env, subject.types.step
+    for name, expected in (("observe", obs), ("action_mask", info.get("action_mask"))):
+        for params, which in ((subject.params, "params"), (env.default_params, "env.default_params")):
+            found = jax.eval_shape(lambda state: getattr(env, name)(state, params), state)  # noqa: B023
+            for problem in type_differences(found, expected, f"what {name}(state, {which}) returns"):
+                yield f"{name}: {problem}"
+
+
+def action_mask_type(subject: Subject) -> Iterator[str]:
+    """The action mask is bool, of a shape that the action space's `sample_legal` takes."""
+    mask, space = subject.types.step[-1]["action_mask"], subject.env.action_space(subject.params)
+    if any(leaf.dtype != np.bool_ for leaf in jax.tree.leaves(mask)):
+        yield "action_mask: it must be bool, True for legal actions"
+    if isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
+        space.masks_combinations(mask.shape)
+
+
+def has_no_mask(subject: Subject) -> str | None:
+    """Why the rules about action masks do not apply; None if they do."""
+    return None if "action_mask" in subject.types.step[-1] else "all actions are always legal"
+
+
+def bounded_states(subject: Subject) -> Iterator[str]:
+    """Integers of the state have bounds, and the time is not below 0."""
+    space = subject.env.state_space(subject.params)
+    for name, part, _ in parts_of(space, subject.types.reset[1], "state"):
+        # One of 8 bits may be a pixel.
+        if isinstance(part, spaces.Box) and part.dtype.kind in "iu" and part.dtype.itemsize > 1:
+            info = np.iinfo(part.dtype)
+            if ((part.low == info.min) & (part.high == info.max)).any():
+                yield f"state_space: {name} has no bounds in {part!r}"
+    if space.spaces["time"].contains(np.int32(-1)):
+        yield "state_space: state.time may be -1"
+
+
+def is_wrapped(subject: Subject) -> str | None:
+    """Why the rules about an author's own state do not apply; None if they do."""
+    return "a wrapper decides what its state holds, and what survives a reset" if subject.is_wrapped else None
+
+
+def _undeclared(space: spaces.Space, value: Any, name: str) -> list[str]:
+    """What a space does not declare of a traced value: like `mismatch`, but strict about dtypes, and complete."""
+    mismatch = space.mismatch(value)
+    if mismatch is not None:
+        return [f"{name} is not in {space!r}: {mismatch}"]
+    return [
+        problem
+        for where, part, x in parts_of(space, value, name)
+        for problem in type_differences(x, getattr(part, "struct", jax.ShapeDtypeStruct(part.shape, part.dtype)), where)
+    ]

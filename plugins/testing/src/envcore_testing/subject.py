@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, trees
+from envcore import random, spaces, trees
 from envcore.engine import arguments
 from envcore.environment import Environment
 from jax import lax
 
-from envcore_testing.breaches import Place, place_of_method
 from envcore_testing.compilation import quick_jit
 from envcore_testing.lockstep import mostly_legal_action
-from envcore_testing.numerics import numerics
-from envcore_testing.trees import float_params, join, mapped_axes, on_host, scaled, take
+from envcore_testing.trees import join, on_host, take
 
 SHORT_LIMIT = 7
 """Time limit of the recording that is certain to hold the ends of episodes."""
@@ -26,7 +24,6 @@ MIN_STEPS = 16
 
 _NUM_ENVS = 4
 _NUM_DISSECTED = 16
-_SCALES = np.array([1.0, 0.99, 1.01], np.float32)  # of float params
 
 
 class Types(NamedTuple):
@@ -46,9 +43,9 @@ class Recording(NamedTuple):
       state: before the step.
       action: as sampled.
       reward: as returned, like the four after it.
-      action_inside: the action is in its space; scalars, like the two after it.
-      obs_inside: the observations before the step and after it, before any reset, are in their space.
-      state_inside: likewise the states.
+      obs_inside: by the name of each array, whether it is in its space in the observations before the step and after
+        it, before any reset.
+      state_inside: likewise of the states.
     """
 
     key: Any
@@ -59,9 +56,8 @@ class Recording(NamedTuple):
     terminated: Any
     truncated: Any
     discount: Any
-    action_inside: Any
-    obs_inside: Any
-    state_inside: Any
+    obs_inside: dict[str, Any]
+    state_inside: dict[str, Any]
 
 
 class Dissection(NamedTuple):
@@ -72,7 +68,7 @@ class Dissection(NamedTuple):
       step: what `step` returned.
       step_env: what `step_env` returned.
       outcome: what `advance` returned: the reference for both.
-      obs: `observe` of the state that `step` returned.
+      obs, mask: `observe` and `action_mask` of the state that `step` returned.
       final_obs: `observe` of `outcome.state`.
       fresh: what `restart` makes of `outcome.state` with the key of the auto-reset.
     """
@@ -84,6 +80,7 @@ class Dissection(NamedTuple):
     step_env: tuple[Any, ...]
     outcome: Any
     obs: Any
+    mask: Any
     final_obs: Any
     fresh: Any
 
@@ -99,10 +96,8 @@ class Subject:
     def __init__(self, env: Environment, params: Any, key: jax.Array | None, num_steps: int):
         self.env = env
         self.num_steps = num_steps
-        self.batching_error: Exception | None = None
         self.errors: dict[str, str] = {}  # by the error's text, the first rule that met it
         self._shared: dict[Any, Any] = {}
-        self._strict_types: dict[bool, Types | None] = {}
         self._given_params, self._given_key = params, key
 
     @property
@@ -116,7 +111,7 @@ class Subject:
         # It is kept, so it must not be a tracer where the first to ask for it is being traced.
         with jax.ensure_compile_time_eval():
             key = jax.random.key(0) if self._given_key is None else self._given_key
-            return key if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) else jax.random.wrap_key_data(key)
+            return key if trees.is_key(key) else jax.random.wrap_key_data(key)
 
     @functools.cached_property
     def params(self) -> Any:
@@ -126,10 +121,6 @@ class Subject:
     def limited(self, limit: int) -> Any:
         """The params with another time limit."""
         return self.params.replace(max_steps_in_episode=np.int32(limit))
-
-    def place(self, *methods: str) -> Place | None:
-        """Where the author has written the first of these methods, else the class."""
-        return place_of_method(self.env, *methods)
 
     def wrap_key(self, words: Any) -> jax.Array:
         """The typed key of recorded words."""
@@ -156,16 +147,6 @@ class Subject:
         step = jax.eval_shape(lambda *args: env.step(*args), *args)
         return Types(reset, action, step, jax.eval_shape(lambda *args: env.step_env(*args), *args))
 
-    def strict_types(self, *, x64: bool) -> Types | None:
-        """The types where JAX refuses to mix dtypes and ranks; None where something raises."""
-        if x64 not in self._strict_types:
-            try:
-                with numerics(x64=x64, dtype_promotion="strict", rank_promotion="raise"):
-                    self._strict_types[x64] = self.trace_types()
-            except Exception:
-                self._strict_types[x64] = None
-        return self._strict_types[x64]
-
     @functools.cached_property
     def recording(self) -> Recording:
         """Episodes with the params under check."""
@@ -176,66 +157,36 @@ class Subject:
         """Episodes that the time limit ends after `SHORT_LIMIT` steps."""
         return self.record(self.limited(SHORT_LIMIT))
 
-    def record(self, params: Any) -> Recording:
-        """Plays a few environments for `num_steps` steps; the same params give the same recording."""
-        return on_host(self._record(self.key, params))
-
-    @functools.cached_property
-    def dissections(self) -> tuple[tuple[Any, Dissection], ...]:
-        """Steps of either recording, taken apart, each with the params that they were played with.
-
-        The float params of each step are a little different, with a first axis for the steps, unless `step` cannot
-        be mapped over them: then `batching_error` says why.
-        """
-        try:
-            return self.dissect(batch_params=True)
-        except Exception as error:
-            parts = self.dissect(batch_params=False)
-            self.batching_error = error
-            return parts
-
-    def dissect(self, *, batch_params: bool) -> tuple[tuple[Any, Dissection], ...]:
-        """Makes `dissections`, with float params for each step or with the same ones for all."""
-        names = float_params(self.params) if batch_params else []
-        dissect = quick_jit(jax.vmap(self._dissect_step, (0, 0, 0, mapped_axes(self.params, names))))
-        scales, found = np.resize(_SCALES, _NUM_DISSECTED), []
-        for params, steps in ((self.params, self.recording), (self.limited(SHORT_LIMIT), self.short_recording)):
-            chosen, params = _ends_and_others(steps), scaled(params, names, scales)
-            inputs = jax.tree.map(
-                lambda x: x.reshape(x.shape[0] * x.shape[1], *x.shape[2:])[chosen],  # noqa: B023
-                (steps.key, steps.state, steps.action),
-            )
-            found.append((params, on_host(dissect(*inputs, params))))
-        return tuple(found)
-
-    def params_of_step(self, params: Any, index: int) -> Any:
-        """The params of one of the steps that `dissections` holds."""
-        return jax.tree.map(lambda x, own: x[index] if x.ndim > own.ndim else x, params, self.params)
-
     @functools.cached_property
     def both_recordings(self) -> Recording:
         """`recording` and `short_recording` as one, the environments of the short one last."""
         return join(self.recording, self.short_recording)
 
-    @functools.cached_property
-    def both_dissections(self) -> Dissection:
-        """The parts of `dissections` as one."""
-        return join(*(parts for _, parts in self.dissections))
+    def record(self, params: Any) -> Recording:
+        """Plays a few environments for `num_steps` steps; the same params give the same recording."""
+        return on_host(self._record(self.key, params))
 
     @functools.cached_property
-    def single_steps(self) -> list[list[tuple[Any, ...]]]:
-        """`step` of the dissected steps, one by one."""
-        return [
-            [self.step_alone(parts, index, params) for index in range(_NUM_DISSECTED)]
-            for params, parts in self.dissections
-        ]
+    def steps(self) -> Dissection:
+        """Steps of `recording`, then as many of `short_recording`, taken apart."""
+        dissect = quick_jit(jax.vmap(self._dissect_step, (0, 0, 0, None)))
+        found = []
+        for params, steps in ((self.params, self.recording), (self.limited(SHORT_LIMIT), self.short_recording)):
+            where = np.unravel_index(_ends_and_others(steps), (_NUM_ENVS, self.num_steps))
+            found.append(on_host(dissect(*take((steps.key, steps.state, steps.action), where), params)))
+        return join(*found)
 
-    def step_alone(self, parts: Dissection, index: int, params: Any, key: jax.Array | None = None) -> tuple[Any, ...]:
+    @functools.cached_property
+    def single_steps(self) -> list[tuple[Any, ...]]:
+        """`step` of the dissected steps, one by one, without `vmap`."""
+        return [self.step_alone(index) for index in range(len(self.steps.key))]
+
+    def step_alone(self, index: int, key: jax.Array | None = None) -> tuple[Any, ...]:
         """Repeats one dissected step without `vmap`, with another key if given."""
-        words, state, action = take((parts.key, parts.state, parts.action), index)
+        words, state, action = take((self.steps.key, self.steps.state, self.steps.action), index)
         state, action = jax.tree.map(jnp.asarray, (state, action))
-        key = self.wrap_key(words) if key is None else key
-        return self.env.step(key, state, action, self.params_of_step(params, index))
+        params = self.params if index < _NUM_DISSECTED else self.limited(SHORT_LIMIT)
+        return self.env.step(self.wrap_key(words) if key is None else key, state, action, params)
 
     @functools.cached_property
     def _record(self) -> Any:
@@ -243,8 +194,7 @@ class Subject:
 
     def _play(self, key: jax.Array, params: Any) -> Recording:
         env = self.env
-        action_space, obs_space = env.action_space(params), env.observation_space(params)
-        state_space = env.state_space(params)
+        obs_space, state_space = env.observation_space(params), env.state_space(params)
 
         def body(carry: tuple[Any, Any], keys: jax.Array) -> tuple[tuple[Any, Any], Recording]:
             (state, obs_inside), (key_action, key_step) = carry, keys
@@ -260,16 +210,15 @@ class Subject:
                 terminated=info["terminated"],
                 truncated=info["truncated"],
                 discount=info["discount"],
-                action_inside=action_space.contains(action),
-                obs_inside=obs_inside & obs_space.contains(info["final_obs"]),
-                state_inside=state_space.contains(state) & state_space.contains(final_state),
+                obs_inside=_both(obs_inside, _inside(obs_space, info["final_obs"], "obs")),
+                state_inside=_both(_inside(state_space, state, "state"), _inside(state_space, final_state, "state")),
             )
-            return (next_state, obs_space.contains(next_obs)), recording
+            return (next_state, _inside(obs_space, next_obs, "obs")), recording
 
         key_reset, key_steps = jax.random.split(key)
         obs, state = env.reset(key_reset, params)
         # `scan` refuses a weakly typed carry, which another rule reports.
-        start = (trees.narrow(state), obs_space.contains(obs))
+        start = (trees.narrow(state), _inside(obs_space, obs, "obs"))
         return lax.scan(body, start, jax.random.split(key_steps, (self.num_steps, 2)))[1]
 
     def _dissect_step(self, words: jax.Array, state: Any, action: Any, params: Any) -> Dissection:
@@ -285,9 +234,31 @@ class Subject:
             step_env=env.step_env(key, state, action, params),
             outcome=outcome,
             obs=env.observe(step[1], params),
+            mask=env.action_mask(step[1], params),
             final_obs=env.observe(outcome.state, params),
             fresh=env.restart(random.reset_key(key), done, outcome.state, params),
         )
+
+
+def parts_of(space: spaces.Space, value: Any, name: str) -> Iterator[tuple[str, spaces.Space, Any]]:
+    """The name, space and value of every array of a value that has the structure of its space."""
+    if not isinstance(space, spaces.Dict | spaces.Tuple):
+        yield name, space, value
+        return
+    places = list(space.spaces) if isinstance(space, spaces.Dict) else range(len(space.spaces))
+    for place, (part, x) in zip(places, space.parts(value), strict=True):
+        where = f"[{place!r}]" if isinstance(value, dict | tuple) else f".{place}"
+        yield from parts_of(part, x, name + where)
+
+
+def _inside(space: spaces.Space, value: Any, name: str) -> dict[str, jax.Array]:
+    if space.mismatch(value) is not None:  # which another rule reports
+        return {}
+    return {where: part.contains(x) for where, part, x in parts_of(space, value, name)}
+
+
+def _both(before: dict[str, jax.Array], after: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    return {name: before[name] & after[name] for name in before}
 
 
 def _ends_and_others(steps: Recording) -> np.ndarray[Any, Any]:
