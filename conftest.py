@@ -1,7 +1,11 @@
-"""For all tests: the repository's own pytest plugins, in tests/support, each of which `-p no:NAME` switches off."""
+"""For all tests: an unforgiving JAX, and the repository's own pytest plugins, in tests/support.
+
+Each plugin is switched off by `-p no:NAME`.
+"""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 
@@ -10,13 +14,23 @@ import pytest
 
 os.environ.setdefault("MUJOCO_GL", "egl")  # a machine that runs tests has no display
 
-pytest_plugins = ["garbage", "hostile", "program_cache", "quick", "unoptimized"]
+pytest_plugins = ["program_cache", "quick", "unoptimized"]
 
 
 def pytest_configure() -> None:
-    """Heeds Ctrl-C, which tests send: where a shell runs pytest in the background, as CI does, it is ignored."""
+    """Sets the switches of JAX and Python before any test module is imported."""
+    # Code that works by luck fails: mixed dtypes and ranks raise, and the CPU appears as two devices.
+    jax.config.update("jax_num_cpu_devices", 2)
+    jax.config.update("jax_numpy_dtype_promotion", "strict")
+    jax.config.update("jax_numpy_rank_promotion", "raise")
+    # Tests send Ctrl-C, which is ignored where a shell runs pytest in the background, as CI does.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Looks for garbage less often: the modules and tests of a whole run are a million objects."""
+    gc.set_threshold(10_000, 20, 20)
 
 
 @pytest.hookimpl(trylast=True)

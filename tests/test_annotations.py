@@ -10,7 +10,6 @@ from typing import Any, TypeVar, get_args, get_type_hints
 
 import jax
 import mnist_files
-import numpy as np
 import pytest
 from envcore import make, registry
 from envcore.engine import arguments
@@ -68,26 +67,3 @@ def matches(value: Any, said: str, env: Any) -> bool:
         return False
     expected = [int(size) if size.isdigit() else getattr(env, size, None) for size in sizes]
     return all(wanted in (None, size) for wanted, size in zip(expected, value.shape, strict=False))
-
-
-@pytest.mark.parametrize(
-    ("said", "right"),
-    [
-        ("float32 (2, 3)", True),
-        ("float32 (2, width)", True),
-        ("float32 (rows, 3)", True),
-        ("float32 (...)", True),
-        ("int32 (2, 3)", False),
-        ("float32 (2, 4)", False),
-        ("float32 (2, height)", False),
-        ("float32 (2,)", False),
-        ("float32 ()", False),
-    ],
-)
-def test_the_check_finds_what_is_wrong(said: str, right: bool) -> None:
-    @dataclasses.dataclass
-    class Sizes:
-        width: int = 3
-        height: int = 4
-
-    assert matches(jax.ShapeDtypeStruct((2, 3), np.float32), said, Sizes()) == right
