@@ -166,8 +166,8 @@ def _undeclared(space: spaces.Space, value: Any, name: str) -> list[str]:
     mismatch = space.mismatch(value)
     if mismatch is not None:
         return [f"{name} is not in {space!r}: {mismatch}"]
-    return [
-        problem
-        for where, part, x in parts_of(space, value, name)
-        for problem in type_differences(x, getattr(part, "struct", jax.ShapeDtypeStruct(part.shape, part.dtype)), where)
-    ]
+    problems = []
+    for where, part, x in parts_of(space, value, name):
+        is_tree = isinstance(part, spaces.Tree)
+        problems += type_differences(x, part.struct if is_tree else jax.ShapeDtypeStruct(part.shape, part.dtype), where)
+    return problems
