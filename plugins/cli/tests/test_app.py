@@ -34,7 +34,6 @@ def test_version(run: Run) -> None:
                 "info nope",
                 "render nope --out x.gif",  # of envcore-viewer; no more than its options is imported
                 "play nope",
-                "gallery nope --out g",
                 "info nope --set a=1",
                 "rollout CartPole --option size",
             )

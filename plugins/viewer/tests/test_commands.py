@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 
 def test_an_empty_path_is_an_error(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for args in (("gallery", "--out", ""), ("render", "Counter-v0", "--out", "")):
-        code, out, err = run(*args)
-        assert (code, out) == (2, "")
-        assert "the path is empty." in err
+    code, out, err = run("render", "Counter-v0", "--out", "")
+    assert (code, out) == (2, "")
+    assert "the path is empty." in err
     assert not list(tmp_path.iterdir())
 
 

@@ -14,7 +14,7 @@ from envcore_viewer.plugin import envcore_commands
 def test_the_installed_viewer_is_announced() -> None:
     (viewer,) = [each for each in envcore.registry.plugins if each.distribution == "envcore-viewer"]
     assert viewer.status == "loaded"
-    assert [command.name for command in viewer.specs] == ["render", "gallery", "play"]
+    assert [command.name for command in viewer.specs] == ["render", "play"]
     assert viewer.specs == tuple(envcore_commands())
 
 

@@ -17,7 +17,7 @@ from envcore_cli.errors import CommandError
 
 _PROVIDERS = {
     **dict.fromkeys(("train", "evaluate", "bsuite"), "envcore-baselines"),
-    **dict.fromkeys(("render", "play", "gallery"), "envcore-viewer"),
+    **dict.fromkeys(("render", "play"), "envcore-viewer"),
     "check": "envcore-testing",
     "sweep": "envcore-ray",
 }

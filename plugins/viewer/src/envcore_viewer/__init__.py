@@ -4,7 +4,7 @@
     vis.animate("episode.gif")
 
 `Visualizer` is imported on first use: importing this package imports neither JAX nor Pillow. The commands
-`envcore render`, `gallery` and `play` also need envcore-cli.
+`envcore render` and `envcore play` also need envcore-cli.
 """
 
 from __future__ import annotations

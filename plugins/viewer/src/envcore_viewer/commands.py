@@ -12,8 +12,6 @@ import typer
 from envcore_cli.assignments import choose
 from envcore_cli.options import EnvId, Options, Params, Policy, Seed, path
 
-from envcore_viewer.errors import GalleryError
-
 
 def render(
     env_ids: Annotated[
@@ -47,28 +45,6 @@ def render(
     from envcore_viewer.render import render as render_environments
 
     render_environments(choices, out, policy, steps, num_envs, fps, columns, seed, height, overlay=overlay, names=names)
-
-
-def gallery(
-    out: Annotated[Path, typer.Option(parser=path, metavar="PATH", help="The folder to write to.")],
-    env_ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID...]", help="Ids of environments; by default all.")
-    ] = None,
-    height: Annotated[int, typer.Option(help="Height of a picture, in pixels.")] = 200,
-    option: Options = None,
-    set_: Params = None,
-    seed: Seed = 0,
-) -> None:
-    """Write a page with animations of all installed environments.
-
-    --option and --set apply to the given ids; all of these must have the named options and params.
-    """
-    if (option or set_) and not env_ids:
-        raise GalleryError("--option and --set need ids: name the environments that they apply to.")
-    choices = [choose(env_id, option or (), set_ or ()) for env_id in dict.fromkeys(env_ids or [])]
-    from envcore_viewer.gallery import gallery as write_gallery
-
-    write_gallery(choices, out, height, seed)
 
 
 def play(

@@ -19,7 +19,3 @@ class VisualizerError(EnvcoreError, ValueError):
 
 class PlayError(EnvcoreError, ValueError):
     """An environment cannot be played by hand, or not in this terminal."""
-
-
-class GalleryError(EnvcoreError, ValueError):
-    """There are no environments for a gallery, or it cannot be written."""

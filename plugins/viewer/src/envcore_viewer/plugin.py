@@ -9,8 +9,5 @@ def envcore_commands() -> list[CommandSpec]:
     """The commands that show environments."""
     return [
         CommandSpec("render", "Write an animation of environments.", "envcore_viewer.commands:render"),
-        CommandSpec(
-            "gallery", "Write a page with animations of all installed environments.", "envcore_viewer.commands:gallery"
-        ),
         CommandSpec("play", "Play an environment in the terminal, with the keyboard.", "envcore_viewer.commands:play"),
     ]

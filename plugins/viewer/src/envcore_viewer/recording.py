@@ -1,4 +1,4 @@
-"""Recordings of episodes, which `envcore render` and `envcore gallery` show."""
+"""Recordings of episodes, which `envcore render` shows."""
 
 from __future__ import annotations
 
