@@ -11,11 +11,12 @@ import types
 from pathlib import Path
 
 import envcore
+import numpy as np
 import pytest
 from envcore import registry
 from envcore.registration import Registry
 from envcore_testing.numerics import numerics
-from envcore_viewer.animation.compose import strip_height
+from envcore_viewer.animation import caption
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
@@ -55,7 +56,7 @@ def test_the_picture_at_the_top_is_made_by_the_command_of_its_page() -> None:
     height, columns = int(options["--height"]), int(options["--columns"])
     path = ROOT / options["--out"]
     assert "--names" in args
-    tile = height + strip_height(ids, height, height)
+    tile = caption(np.zeros((len(ids), height, height, 3), np.uint8), ids).shape[1]
     assert f"]({options['--out']})" in README
     assert f"![{len(ids)} environments" in README
     with Image.open(path) as image:

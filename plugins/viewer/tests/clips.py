@@ -6,7 +6,6 @@ import numpy as np
 from PIL import Image, ImageSequence
 
 COLORS = np.array([[246, 244, 239], [208, 66, 61], [0, 0, 0], [255, 255, 255], [0, 0, 1]], np.uint8)
-NOISE = np.random.default_rng(0).integers(0, 256, (3, 200, 200, 3)).astype(np.uint8)
 
 
 def confetti(count, height=12, width=20):

@@ -24,12 +24,12 @@ def test_an_empty_path_is_an_error(run: Run, tmp_path: Path, monkeypatch: pytest
 def test_no_partial_picture_is_left(tmp_path):
     slow = """
         import time
-        from envcore_viewer.animation import files
+        from envcore_viewer import animation
         def write(file, *args):
             file.write(b"half")
             print("writing", flush=True)
             time.sleep(100)
-        files.write = write
+        animation.write = write
     """
     args = ("render", "Counter-v0", "--steps", "2", "--height", "8", "--out", str(tmp_path / "a.gif"))
     with envcore(*args, before=slow) as terminal:

@@ -24,3 +24,20 @@ class TestHalfBlocks:
                 assert tuple(style.color.triplet) == tuple(picture[2 * row, column])
                 lower = tuple(picture[2 * row + 1, column]) if 2 * row + 1 < height else None
                 assert (tuple(style.bgcolor.triplet) if style.bgcolor else None) == lower
+
+    @pytest.mark.parametrize(
+        ("pixel", "number"),
+        [
+            ((38, 45, 58), 236),  # the ink of our pictures, a bluish grey
+            ((0, 0, 0), 16),
+            ((30, 30, 30), 234),
+            ((255, 255, 255), 231),
+            ((0, 0, 90), 17),
+            ((208, 66, 61), 167),
+        ],
+    )
+    def test_a_terminal_with_256_colors_shows_the_nearest(self, pixel, number):
+        console = Console(color_system="256", force_terminal=True, width=20, legacy_windows=False)
+        picture = np.array([[pixel], [pixel]], np.uint8)
+        (style,) = (each.style for each in console.render(HalfBlocks(picture)) if each.style)
+        assert [each and each.number for each in (style.color, style.bgcolor)] == [number, number]

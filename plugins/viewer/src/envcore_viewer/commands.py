@@ -19,8 +19,10 @@ def render(
     ],
     out: Annotated[Path, typer.Option(parser=path, metavar="PATH", help="The file: .gif, .webp, .png or .mp4.")],
     policy: Policy = "random",
-    steps: Annotated[int | None, typer.Option(help="Frames; by default eight seconds of them.")] = None,
-    num_envs: Annotated[int, typer.Option(help="Copies of each environment, side by side.")] = 1,
+    steps: Annotated[
+        int | None, typer.Option(min=1, max=10**6, help="Frames; by default eight seconds of them.")
+    ] = None,
+    num_envs: Annotated[int, typer.Option(min=1, max=10**4, help="Copies of each environment, side by side.")] = 1,
     height: Annotated[int, typer.Option(help="Height of one environment's picture, in pixels.")] = 256,
     fps: Annotated[
         float | None,
@@ -30,7 +32,7 @@ def render(
         bool, typer.Option("--overlay", help="Write step, action, reward and return below the picture.")
     ] = False,
     names: Annotated[bool, typer.Option("--names", help="Write the id of each environment below its picture.")] = False,
-    columns: Annotated[int | None, typer.Option(help="Columns of a mosaic of several environments.")] = None,
+    columns: Annotated[int | None, typer.Option(min=1, help="Columns of a mosaic of several environments.")] = None,
     option: Options = None,
     set_: Params = None,
     seed: Seed = 0,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator
-from itertools import groupby
 
 import numpy as np
 from rich.color import Color
@@ -12,11 +12,18 @@ from rich.console import Console, ConsoleOptions, RenderResult  # noqa: TID251  
 from rich.segment import Segment
 from rich.style import Style
 
+_CUBE = itertools.product((0, 95, 135, 175, 215, 255), repeat=3)
+_XTERM = np.array([*_CUBE, *((level, level, level) for level in range(8, 239, 10))])
+"""The colors 16 to 255 of a terminal with 256 colors. Themes redefine the first 16."""
+
+_Pixel = tuple[int, int, int]
+
 
 class HalfBlocks:
     """A rich renderable of uint8 (height, width, 3), `width` characters wide and `height / 2` lines high.
 
-    If the height is odd, the lower half of the last line has the terminal's own background.
+    If the height is odd, the lower half of the last line has the terminal's own background. Where the terminal has 256
+    colors, each pixel has the nearest of them. Rich would choose by hue, and paint dark bluish greys navy.
     """
 
     def __init__(self, picture: np.ndarray):
@@ -24,16 +31,23 @@ class HalfBlocks:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for row in range(0, len(self.picture), 2):
-            yield from _line(self.picture[row : row + 2])
+            yield from _line(self.picture[row : row + 2], console.color_system == "256")
             yield Segment.line()
 
 
-def _line(rows: np.ndarray) -> Iterator[Segment]:
+def _line(rows: np.ndarray, is_indexed: bool) -> Iterator[Segment]:
     columns = (tuple(map(tuple, column)) for column in rows.transpose(1, 0, 2).tolist())
-    for pair, run in groupby(columns):
-        yield Segment("\N{UPPER HALF BLOCK}" * len(list(run)), _style(*pair))
+    for pair, run in itertools.groupby(columns):
+        yield Segment("\N{UPPER HALF BLOCK}" * len(list(run)), _style(is_indexed, *pair))
 
 
 @functools.lru_cache(maxsize=65536)
-def _style(upper: tuple[int, int, int], lower: tuple[int, int, int] | None = None) -> Style:
-    return Style(color=Color.from_rgb(*upper), bgcolor=None if lower is None else Color.from_rgb(*lower))
+def _style(is_indexed: bool, upper: _Pixel, lower: _Pixel | None = None) -> Style:
+    color = _indexed if is_indexed else lambda pixel: Color.from_rgb(*pixel)
+    return Style(color=color(upper), bgcolor=None if lower is None else color(lower))
+
+
+@functools.lru_cache(maxsize=65536)
+def _indexed(pixel: _Pixel) -> Color:
+    """The nearest of the colors that every terminal with 256 colors shows alike."""
+    return Color.from_ansi(16 + int(np.square(_XTERM - pixel).sum(axis=-1).argmin()))

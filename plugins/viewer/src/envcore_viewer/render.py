@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
-from envcore import random
+from envcore import random, trees
 from envcore.engine.arguments import state_struct
-from envcore.errors import InvalidArgumentError
+from envcore.environment import Environment
 from envcore.random import key_of
 from envcore.rendering import fitting_height, margins, picture_struct
 from envcore_cli.output import say
 from envcore_runs import memory
 from envcore_runs.choice import Choice
-from envcore_runs.policies import Player, find_player
+from envcore_runs.policies import Player, find_player, outside_action_space
 
-from envcore_viewer.animation import caption, check_writable, files, mosaic, save_animation
-from envcore_viewer.animation.compose import check_width
-from envcore_viewer.recording import recorded_bytes, resampled, steps_in, visualizer
+from envcore_viewer.animation import caption, check_writable, mosaic, save_animation
+from envcore_viewer.visualize import Visualizer
 
 _SECONDS = 8
 _MOSAIC_FPS = 20  # frames per second of a mosaic of several environments
@@ -57,79 +58,90 @@ def render(
     Raises:
       EnvcoreError: an argument is invalid, an environment has no picture, or the file cannot be written.
     """
-    for name, value, most in (
-        ("--steps", steps, 10**6),
-        ("--num-envs", num_envs, 10**4),
-        ("--columns", columns, 10**4),
-    ):
-        if value is not None and not 1 <= value <= most:
-            raise InvalidArgumentError(f"{name} must be from 1 to {most:,}, got {value}.")
-    key = key_of(seed)
+    key, is_mosaic = key_of(seed), len(choices) > 1
     made = [choice.make() for choice in choices]
     players = [find_player(policy, choice.found.spec.id, *each) for choice, each in zip(choices, made, strict=True)]
-    made = [(player.env, params) for player, (_, params) in zip(players, made, strict=True)]
-    out = files.checked_path(out)
-    own_fps = made[0][0].render_fps if len(made) == 1 else _MOSAIC_FPS
-    rate = files.nearest_fps(out.suffix, own_fps) if fps is None else fps
-    pictures = [picture_struct(env, state_struct(env), params, height) for env, params in made]
-    if names:
-        check_width(pictures[0].shape[1] if len(made) == 1 else height)
-    check_writable(out, rate, pictures[0].shape[:2] if len(made) == 1 else None)
-    lengths = [steps_in(_SECONDS, env) if steps is None else steps for env, _ in made]
-    each = [num_envs * recorded_bytes(env, params, height) for env, params in made]
-    if steps is not None:
-        memory.check_fits("--steps", steps, sum(each), memory.host_bytes())
-    needed = sum(length * size for length, size in zip(lengths, each, strict=True))
-    memory.check_total("--height", height, needed // num_envs, memory.host_bytes())
-    memory.check_fits("--num-envs", num_envs, needed // num_envs, memory.host_bytes())
-    with memory.explained("--height", height):
-        titles = [choice.title for choice in choices] if names else None
-        is_exact = steps is not None or (fps is not None and len(made) == 1)
-        frames = _frames(made, players, key, lengths, num_envs, is_exact, rate, columns, height, overlay, titles)
+    rate = fps if fps is not None else _MOSAIC_FPS if is_mosaic else made[0][0].render_fps
+    check_writable(out, rate)
+    counts = [max(1, round(_SECONDS * env.render_fps)) if steps is None else steps for env, _ in made]
+    sizes = [_frame_bytes(player.env, params, height) for player, (_, params) in zip(players, made, strict=True)]
+    needed = num_envs * sum(count * size for count, size in zip(counts, sizes, strict=True))
+    advice = "choose fewer steps or copies, or a smaller height"
+    memory.check_total("--steps", max(counts), needed, memory.host_bytes(), advice)
+    videos = []
+    for choice, player, (_, params), count in zip(choices, players, made, counts, strict=True):
+        env = player.env
+        key, key_record = random.split(key)
+        tile = fitting_height(env, (height, height)) if is_mosaic else height
+        frames = _recorded(env, params, player, key_record, count, num_envs, height=tile, overlay=overlay).frames
+        if is_mosaic and num_envs == 1 and not overlay:  # a square, which the edges of the picture are extended to fill
+            frames = np.pad(frames, [(0, 0), *margins(frames.shape[1:], (height, height))], mode="edge")
+        if names:
+            frames = caption(frames, [choice.title] * len(frames))
+        if is_mosaic and steps is None:
+            at = np.arange(max(1, round(count * rate / env.render_fps))) * (env.render_fps / rate)
+            frames = frames[np.minimum(at.astype(int), count - 1)]
+        videos.append(frames)
+    frames = mosaic(videos, columns) if is_mosaic else videos[0]
     save_animation(out, frames, rate)
     count, high, wide, _ = frames.shape
     say(f"{out}: {count} frame{'s' * (count != 1)} of {wide} x {high} pixels.")
 
 
-def _frames(
-    made: Sequence[tuple[Any, Any]],
-    players: Sequence[Player],
-    key: jax.Array,
-    lengths: Sequence[int],
-    num_envs: int,
-    is_exact: bool,
-    rate: float,
-    columns: int | None,
-    height: int,
-    overlay: bool,
-    titles: Sequence[str] | None,
-) -> np.ndarray:
-    """Records and renders all environments, each at its own frame rate unless `is_exact`, and writes titles below."""
-    videos = []
-    for index, ((env, params), player, num_steps) in enumerate(zip(made, players, lengths, strict=True)):
-        key, key_record = random.split(key)
-        frames = _recorded_frames(env, params, player, key_record, num_steps, num_envs, len(made) > 1, height, overlay)
-        if titles:
-            frames = caption(frames, [titles[index]] * len(frames))
-        videos.append(frames if is_exact else resampled(frames, env.render_fps, rate))
-    return videos[0] if len(videos) == 1 else mosaic(videos, columns)
+def _frame_bytes(env: Environment, params: Any, height: int) -> int:
+    """The most bytes that a frame of one environment takes: its state, and its picture rendered, copied and encoded."""
+    state = state_struct(env)
+    return 3 * memory.tree_bytes(picture_struct(env, state, params, height)) + 2 * memory.tree_bytes(state)
 
 
-def _recorded_frames(
-    env: Any,
-    params: Any,
-    player: Player,
-    key: jax.Array,
-    num_steps: int,
-    num_envs: int,
-    is_tile: bool,
-    height: int,
-    overlay: bool,
-) -> np.ndarray:
-    """Records and renders one environment; a tile is a square, which the edges of the picture are extended to fill."""
-    rendered_height = fitting_height(env, (height, height)) if is_tile else height
-    options = {"height": rendered_height, "overlay": overlay}
-    frames = visualizer(env, params, player, key, num_steps=num_steps, num_envs=num_envs, **options).frames
-    if not is_tile or num_envs > 1 or overlay:
-        return frames
-    return np.pad(frames, [(0, 0), *margins(frames.shape[1:], (height, height))], mode="edge")
+def _recorded(
+    env: Environment, params: Any, player: Player, key: jax.Array, num_steps: int, num_envs: int, **options: Any
+) -> Visualizer:
+    """Records an environment and returns a `Visualizer` of it, with actions, rewards and returns."""
+    played = record(env, params, player, key, num_steps, num_envs)
+    if not bool(jax.vmap(jax.vmap(env.action_space(params).contains))(played.action).all()):
+        raise outside_action_space(player.name, env, params)
+    if num_envs == 1:
+        played = jax.tree.map(lambda x: x[:, 0], played)
+    rewards = np.cumsum(np.asarray(played.reward, np.float64), axis=0)
+    return Visualizer(env, params, played.state, rewards, played.action, **options)
+
+
+class Recording(NamedTuple):
+    """Consecutive episodes, each with its final state; every leaf has the leading axes (time, num_envs).
+
+    Attributes:
+      state: the state that is shown.
+      action: the action taken in it; for the final state of an episode, the last action again.
+      reward: the reward of that action, float32; 0 for the final state of an episode.
+    """
+
+    state: Any
+    action: Any
+    reward: jax.Array
+
+
+@functools.partial(jax.jit, static_argnums=(0, 2, 4, 5))
+def record(env: Environment, params: Any, player: Player, key: jax.Array, num_steps: int, num_envs: int) -> Recording:
+    """Records `num_envs` copies of the environment for `num_steps` frames each."""
+
+    def one(key: jax.Array) -> Recording:
+        key, key_reset = random.split(key)
+        obs, state = env.reset(key_reset, params)
+        memory = player.start_memory()
+        idle = jax.tree.map(jnp.zeros_like, player.act(memory, obs, key)[0])
+        carry = key, state, memory, idle, jnp.bool_(False)
+        return jax.lax.scan(body, carry, None, num_steps)[1]
+
+    def body(carry: Any, _: None) -> Any:
+        key, state, memory, last, is_over = carry
+        key, key_act, key_step, key_reset = random.split(key, 4)
+        action, memory = player.act(memory, env.observe(state, params), key_act)
+        _, after, reward, terminated, info = env.step_env(key_step, state, action, params)
+        fresh = env.reset(key_reset, params)[1]
+        start = last, fresh, player.start_memory()
+        action, following, memory = trees.where(is_over, start, (action, after, memory))
+        shown = Recording(state, action, jnp.where(is_over, 0, reward))
+        return (key, following, memory, action, ~is_over & (terminated | info["truncated"])), shown
+
+    return jax.tree.map(lambda x: jnp.moveaxis(x, 0, 1), jax.vmap(one)(random.split(key, num_envs)))

@@ -14,16 +14,18 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from envcore import trees
 from envcore.engine import arguments
 from envcore.environment import Environment
+from envcore.errors import InvalidArgumentError, one_line
+from envcore.rendering import picture_struct, render_instant
 
-from envcore_viewer.animation import caption, check_writable, compose, files, mosaic, save_animation
-from envcore_viewer.animation.timing import format_fps, fps_as_float
-from envcore_viewer.errors import VisualizerError
-from envcore_viewer.frames import checked_states, picture_shape, render_frames, stacked
+from envcore_viewer import animation
 
 _INLINE_FRAMES = 500
 _INLINE_BYTES = 2**28  # of frames before they are compressed
+_CHUNK = 64  # frames rendered by one call, so that one program serves sequences of every length
+_CHUNK_BYTES = 2**25  # and at most so many bytes of them
 
 
 class Visualizer:
@@ -48,12 +50,11 @@ class Visualizer:
         return are those of the episode.
 
     Raises:
-      VisualizerError: `env` is not an environment; there are no states; cum_rewards or action_seq are not numbers or do
-        not have one entry for each state; or `fps` is not a positive number.
-      EnvironmentDefinitionError: the environment's `render` does not return a picture.
-      AnimationError: the pictures are too narrow for an overlay.
-      InvalidArgumentError: the states belong to another environment, or have different shapes; the height is not a
+      InvalidArgumentError: `env` is not an environment; there are no states, or they belong to another environment;
+        cum_rewards or action_seq are not numbers or do not have one entry for each state; or the height is not a
         positive integer.
+      AnimationError: `fps` is not a positive number.
+      EnvironmentDefinitionError: the environment's `render` does not return a picture.
       InvalidParamsError: the params belong to another environment.
       NoPictureError: the environment does not implement `render`.
     """
@@ -72,17 +73,15 @@ class Visualizer:
     ):
         if not isinstance(env, Environment):
             hint = "; make returns a pair: env, params = envcore.make(...)" if isinstance(env, tuple) else ""
-            raise VisualizerError(f"a Visualizer needs an Environment, got {env!r}{hint}.")
+            raise InvalidArgumentError(f"a Visualizer needs an Environment, got {env!r}{hint}.")
         self.env, self.height, self.overlay = env, height, overlay
         self.env_params = arguments.checked_params(env, env_params)
-        self.fps = _checked_fps(env.render_fps if fps is None else fps)
-        self._fps_is_given = fps is not None
-        self._states, self._lead = checked_states(env, state_seq)
-        self._picture_shape = picture_shape(env, self._states, self.env_params, height)
-        if overlay:
-            compose.check_width(self._picture_shape[1])
-        self._rewards = None if cum_rewards is None else self._checked_rewards(cum_rewards)
-        self._actions = None if action_seq is None else self._checked_actions(action_seq)
+        self.fps = animation.checked_fps(env.render_fps if fps is None else fps)
+        self._states, self._lead = _checked_states(env, state_seq)
+        first = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), self._states)
+        self._picture_shape = picture_struct(env, first, self.env_params, height).shape[-3:]
+        self._rewards = None if cum_rewards is None else self._numbers(cum_rewards, "cum_rewards")[0]
+        self._actions = None if action_seq is None else self._numbers(action_seq, "action_seq")
 
     @functools.cached_property
     def frames(self) -> np.ndarray:
@@ -100,54 +99,47 @@ class Visualizer:
           The path.
 
         Raises:
-          AnimationError: the path cannot be written to, its format does not support this frame rate or picture size, or
-            there is not enough memory for the frames.
-          MissingExtraError: the format needs an extra that is not installed.
+          AnimationError, FileError: as for `envcore_viewer.animation.save_animation`, before anything is rendered if
+            the path cannot be written to.
+          AnimationError: the pictures are too narrow for an overlay.
         """
-        path = files.checked_path(path)
-        if fps is None:
-            fps = self.fps if self._fps_is_given else files.nearest_fps(path.suffix, self.fps)
-        check_writable(path, fps, self._frame_shape())
-        save_animation(path, self.frames, fps)
+        fps = self.fps if fps is None else fps
+        path = animation.check_writable(path, fps)
+        animation.save_animation(path, self.frames, fps)
         return path
 
     def __repr__(self) -> str:
-        height, width = self._picture_shape
+        height, width, _ = self._picture_shape
         total, *batch = self._lead
         many = f"{math.prod(batch)} environments, each " if batch else ""
         return f"<Visualizer of {self.env.name}: {total} frames, {many}{width} by {height} pixels>"
 
     def _repr_html_(self) -> str:
         """An animation that plays in the notebook, with its data inline."""
-        per_frame = 3 * math.prod(self._picture_shape) * math.prod(self._lead[1:])
-        total = self._lead[0]
+        total, *batch = self._lead
+        per_frame = math.prod(self._picture_shape) * math.prod(batch)
         stop = min(total, max(1, min(_INLINE_FRAMES, _INLINE_BYTES // per_frame)))
-        frames = self.frames[:stop] if stop == total or "frames" in self.__dict__ else self._rendered(stop)
         file = io.BytesIO()
-        files.write(file, ".webp", frames, files.nearest_fps(".webp", self.fps))
+        animation.write(file, ".webp", self.frames if stop == total else self._rendered(stop), self.fps)
         data = base64.b64encode(file.getbuffer()).decode()
         image = f'<img src="data:image/webp;base64,{data}" alt="{html.escape(repr(self))}" style="max-width: 100%">'
         note = f"<p>The first {stop} of {total} frames; <code>animate(path)</code> writes them all.</p>"
         return image + note if stop < total else image
 
-    def _frame_shape(self) -> tuple[int, int]:
-        """The height and width of a frame, without rendering one."""
-        height, width = self._picture_shape
-        total, *batch = self._lead
-        if self.overlay:
-            height += compose.strip_height(self._texts(total), height, width)
-        return compose.mosaic_size(math.prod(batch), height, width) if batch else (height, width)
-
     def _rendered(self, stop: int) -> np.ndarray:
-        """The frames before `stop`."""
-        states = jax.tree.map(lambda x: x[:stop], self._states)
-        pictures = render_frames(self.env, states, self.env_params, height=self.height)
-        count, size = math.prod(self._lead[1:]), pictures.shape[-3:]
-        pictures = pictures.reshape(-1, *size)
+        """The frames before `stop`, rendered in chunks: it needs little more memory than the result."""
+        pictures = np.empty((stop, *self._lead[1:], *self._picture_shape), np.uint8)
+        chunk = int(np.clip(_CHUNK_BYTES // pictures[0].nbytes, 1, _CHUNK))
+        for start in range(0, stop, chunk):
+            part = pictures[start : start + chunk]
+            at = np.minimum(np.arange(start, start + chunk), self._lead[0] - 1)  # all chunks have one size
+            states = jax.tree.map(lambda x, at=at: x[at], self._states)
+            part[...] = np.asarray(_render(self.env, states, self.env_params, self.height))[: len(part)]
+        pictures = pictures.reshape(-1, *self._picture_shape)
         if self.overlay:
-            pictures = caption(pictures, self._texts(stop))
-        pictures = pictures.reshape(stop, count, *pictures.shape[1:])
-        return mosaic(pictures.swapaxes(0, 1)) if len(self._lead) > 1 else pictures[:, 0]
+            pictures = animation.caption(pictures, self._texts(stop))
+        pictures = pictures.reshape(stop, -1, *pictures.shape[1:])
+        return animation.mosaic(pictures.swapaxes(0, 1)) if len(self._lead) > 1 else pictures[:, 0]
 
     def _texts(self, stop: int) -> list[str]:
         """One caption for each state before `stop`, grouped by instant."""
@@ -157,51 +149,63 @@ class Visualizer:
             parts.append(_action_texts(flat, self.env.action_names))
         if self._rewards is not None:
             with np.errstate(invalid="ignore"):  # rewards that are not finite are shown unchanged
-                rewards = np.diff(self._rewards, axis=0, prepend=0)
-                returns = self._rewards - _before_episode(np.asarray(self._states.time), self._rewards - rewards)
+                total = self._rewards.astype(np.float64)
+                rewards = np.diff(total, axis=0, prepend=0)
+                returns = total - _before_episode(np.asarray(self._states.time), total - rewards)
             digits = _digits(rewards)
             parts.append([f"reward {_decimal(x, digits)}" for x in rewards[:stop].ravel()])
             parts.append([f"return {_decimal(x, digits)}" for x in returns[:stop].ravel()])
         return ["  ".join(each) for each in zip(*parts, strict=True)]
 
-    def _checked_rewards(self, cum_rewards: Any) -> np.ndarray:
-        rewards = stacked(cum_rewards, "cum_rewards", VisualizerError)
-        if _is_numeric(rewards) and rewards.shape == self._lead:
-            return rewards.astype(np.float64)
-        self._check_length(rewards, "cum_rewards")
-        raise VisualizerError(
-            f"cum_rewards must be numbers of shape {self._lead}, one for each state, "
-            f"got {_described(rewards, cum_rewards)}."
-        )
-
-    def _checked_actions(self, action_seq: Any) -> list[np.ndarray]:
-        actions = stacked(action_seq, "action_seq", VisualizerError)
-        leaves = jax.tree.leaves(actions)
-        if not leaves or not all(map(_is_numeric, leaves)):
-            wrong = next((leaf for leaf in leaves if not _is_numeric(leaf)), actions)
-            raise VisualizerError(
-                f"action_seq must hold numbers, or trees of them, got {_described(wrong, action_seq)}."
-            )
-        for leaf in leaves:
-            self._check_length(leaf, "action_seq")
-            if leaf.shape[: len(self._lead)] != self._lead or not leaf.size:
-                raise VisualizerError(
-                    f"action_seq must have the leading axes {self._lead}, one action of at least one number for each "
-                    f"state, got shape {leaf.shape}."
+    def _numbers(self, sequence: Any, what: str) -> list[np.ndarray]:
+        """The leaves of rewards or actions, each with the states' leading axes."""
+        leaves = jax.tree.leaves(_stacked(sequence, what))
+        axes = len(self._lead)
+        for leaf in leaves or [np.empty(0)]:
+            is_number = trees.kind(leaf.dtype) in ("bool", "integer", "float")
+            if not is_number or leaf.shape[:axes] != self._lead or (what == "cum_rewards" and leaf.ndim != axes):
+                raise InvalidArgumentError(
+                    f"{what} must be numbers, one entry for each state, with the leading axes {self._lead}, "
+                    f"got {leaf.dtype} {leaf.shape}."
                 )
         return leaves
 
-    def _check_length(self, values: Any, what: str) -> None:
-        if np.ndim(values) and len(values) != self._lead[0]:
-            raise VisualizerError(
-                f"{what} must have one entry for each state: state_seq has {self._lead[0]}, {what} {len(values)}."
-            )
+
+@functools.partial(jax.jit, static_argnums=(0, 3))
+def _render(env: Environment, states: Any, params: Any, height: int) -> jax.Array:
+    return jax.lax.map(lambda state: render_instant(env, state, params, height), states)
 
 
-def _checked_fps(fps: Any) -> float:
-    if not 0 < fps_as_float(fps) < math.inf:
-        raise VisualizerError(f"fps must be a positive number of frames per second, got {format_fps(fps)}.")
-    return fps_as_float(fps)
+def _checked_states(env: Environment, state_seq: Any) -> tuple[Any, tuple[int, ...]]:
+    """Returns the states as one tree with the dtypes of `reset`, and their leading axes: (time,) or (time, n)."""
+    struct, what = arguments.state_struct(env), f"{env.name}'s states"
+    states = _stacked(state_seq, "state_seq")
+    if jax.tree.structure(states) != jax.tree.structure(struct):
+        trees.conform(states, struct, what, InvalidArgumentError)  # says how they differ
+    time = np.shape(states.time)
+    lead = time[: len(time) - len(env.batch_shape)]
+    if len(lead) not in (1, 2) or not all(time):
+        batch = f", before the batch's {env.batch_shape}" if env.batch_shape else ""
+        advice = " Put a single state in a list." if time == env.batch_shape else ""
+        raise InvalidArgumentError(
+            f"{what} must have a leading time axis, and at most one more axis for several environments{batch}: "
+            f"got time of shape {time}.{advice}"
+        )
+    expected = jax.tree.map(lambda x: jax.ShapeDtypeStruct((*lead, *x.shape), x.dtype), struct)
+    return trees.conform(states, expected, what, InvalidArgumentError), time
+
+
+def _stacked(sequence: Any, what: str) -> Any:
+    """Returns a list of equal trees, or a tree that already has a time axis, as one tree on the host."""
+    if not isinstance(sequence, list | tuple):
+        return jax.tree.map(lambda x: x if trees.is_key(x) else np.asarray(x), sequence)
+    if not sequence:
+        raise InvalidArgumentError(f"{what} is empty: there is nothing to show.")
+    try:
+        return jax.tree.map(lambda *x: jnp.stack(x) if trees.is_key(x[0]) else np.stack(x), *sequence)
+    except (TypeError, ValueError) as error:
+        message = f"{what} must hold values of one structure and shape: {one_line(error)}"
+        raise InvalidArgumentError(message) from error
 
 
 def _action_texts(leaves: list[np.ndarray], names: tuple[str, ...]) -> list[str]:
@@ -229,20 +233,3 @@ def _digits(values: np.ndarray) -> int:
 
 def _decimal(value: float, digits: int) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}"  # never -0
-
-
-def _is_numeric(values: Any) -> bool:
-    """Whether these are real numbers on the host; numpy does not recognize JAX's small floats as numbers."""
-    if not isinstance(values, np.ndarray):
-        return False
-    kind = values.dtype.kind
-    return kind in "biuf" or (kind == "V" and bool(jnp.issubdtype(values.dtype, np.number)))
-
-
-def _described(values: Any, given: Any) -> str:
-    """Describes a sequence for an error message: the dtype and shape of `values`, or the type that was given."""
-    if hasattr(values, "dtype") and (values.ndim or values.dtype.kind in "biufc"):
-        return f"{values.dtype}{list(values.shape)}"
-    if isinstance(given, list | tuple) and given:
-        return f"a {type(given).__name__} of values of type {type(given[0]).__name__}"
-    return f"a value of type {type(given).__name__}"
