@@ -19,6 +19,7 @@ from rich.console import Console, Group  # noqa: TID251  # a type
 from rich.live import Live
 from rich.text import Text
 
+from envcore_viewer.animation import checked_fps
 from envcore_viewer.controls import RESERVED, Controls
 from envcore_viewer.errors import PlayError
 from envcore_viewer.half_blocks import HalfBlocks
@@ -43,7 +44,8 @@ def play(choice: Choice, fps: float | None, seed: int) -> None:
       EnvcoreError: there is no terminal, or the environment has no picture, or its actions cannot be mapped to keys.
     """
     key = key_of(seed)
-    _check_fps("--fps", fps)
+    if fps is not None:
+        checked_fps(fps)
     keyboard, screen = Keyboard(), console()
     if not screen.is_terminal:
         raise PlayError("envcore play needs a terminal to show pictures in: do not redirect its output.")
@@ -53,8 +55,7 @@ def play(choice: Choice, fps: float | None, seed: int) -> None:
     picture_struct(env, state_struct(env), params, _SMALLEST)  # fails early if the environment has no picture
     controls = Controls(env, params)
     if fps is None and controls.idle is not None:
-        fps = env.render_fps
-        _check_fps(f"{env.name}.render_fps", fps)
+        fps = checked_fps(env.render_fps)
     say(f"Compiling {choice.title}.")  # which takes some seconds, before the game's screen comes
     game = Game(env, params, key)
     shown = Live(console=screen, screen=True, auto_refresh=False)
@@ -66,11 +67,6 @@ def play(choice: Choice, fps: float | None, seed: int) -> None:
             say(f"No episode of {choice.title} was finished.")
         for number, (steps, total) in enumerate(game.finished, 1):
             say(f"episode {number}: {steps} steps, return {total:g}")
-
-
-def _check_fps(name: str, fps: float | None) -> None:
-    if fps is not None and not 0 < fps <= 1000:
-        raise PlayError(f"{name} must be more than 0 and at most 1000, got {fps}.")
 
 
 class Game:
