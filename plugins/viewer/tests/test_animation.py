@@ -47,7 +47,7 @@ def test_a_gif_of_many_colors_is_near_the_frames(tmp_path):
     assert len(np.unique(ball(12).reshape(-1, 3), axis=0)) > 300
     save_animation(tmp_path / "a.gif", ball(12))
     difference = np.abs(read(tmp_path / "a.gif")[0].astype(int) - ball(12))
-    assert difference.max() <= 24
+    assert difference.max() <= 12
     assert difference.mean() < 0.5
 
 

@@ -91,7 +91,8 @@ def _write_gif(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
     from PIL import Image
 
     everything = Image.fromarray(frames.reshape(-1, frames.shape[2], 3))
-    colors = everything.quantize(255, dither=Image.Dither.NONE)  # one more marks unchanged pixels
+    # One color more marks unchanged pixels. This method keeps large areas exact, and is twice as fast as the default.
+    colors = everything.quantize(255, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     palette = bytes(colors.getpalette() or [])
     images = [Image.fromarray(indices) for indices in np.asarray(colors).reshape(frames.shape[:3])]
     for image in images:
