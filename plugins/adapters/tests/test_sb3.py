@@ -3,7 +3,10 @@
 # Types are checked where Stable-Baselines3 is not installed.
 # pyright: basic, reportMissingImports=false
 
+from typing import Any
+
 import envcore
+import gymnasium
 import numpy as np
 import pytest
 from envcore.errors import InvalidActionError, InvalidArgumentError
@@ -108,6 +111,33 @@ def test_masks():
         if dones.any():
             np.testing.assert_array_equal(envs.reset_infos[0]["action_mask"], envs.env_method("action_masks")[0])
     np.testing.assert_array_equal(envs.env_method("action_masks", indices=[2]), [infos[2]["action_mask"]])
+
+
+def test_specs():
+    params = {"max_steps_in_episode": 3}
+    first, second = SB3VecEnv("DeepSea-bsuite", 2, params, size=5).get_attr("spec")
+    assert (first.id, first.max_episode_steps, first == second) == ("envcore/DeepSea-bsuite", 3, True)
+    again: Any = gymnasium.make(first).unwrapped
+    assert (again.env.size, again.params.max_steps_in_episode) == (5, 3)
+    assert SB3VecEnv(envcore.make("CartPole-v1")[0], 2).get_attr("spec") == [None, None]
+
+
+def test_params_are_set_in_the_middle_of_an_episode():
+    """As a curriculum does, through Stable-Baselines3's own wrappers."""
+    envs = VecMonitor(SB3VecEnv("Pendulum-v1", 2))
+    envs.seed(0)
+    obs = envs.reset()
+    envs.set_attr("params", {"max_torque": 0.0})
+    assert envs.get_attr("params")[1].max_torque == 0
+    pushed, still = SB3VecEnv("Pendulum-v1", 2), SB3VecEnv("Pendulum-v1", 2, {"max_torque": 0.0})
+    for other in (pushed, still):
+        other.seed(0)
+        np.testing.assert_array_equal(other.reset(), obs)
+    obs, after, expected = (each.step(np.ones((2, 1), np.float32))[0] for each in (pushed, envs, still))
+    np.testing.assert_array_equal(after, expected)
+    assert not np.array_equal(after, obs)
+    with pytest.raises(InvalidArgumentError, match="has no param 'torque'"):
+        envs.set_attr("params", {"torque": 1.0})
 
 
 def test_pictures():

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Sequence
 from typing import Any
 
+import gymnasium
 import jax
 import numpy as np
 from envcore import Environment
@@ -17,6 +19,7 @@ from envcore_native import MASK
 from gymnasium.vector import AutoresetMode
 
 from envcore_adapters import needs
+from envcore_adapters.gymnasium import gymnasium_id
 from envcore_adapters.gymnasium.conventions import RENDER_HEIGHT
 from envcore_adapters.gymnasium.spaces import mask_entries
 from envcore_adapters.gymnasium.vector_env import GymnasiumVectorEnv
@@ -26,7 +29,7 @@ with needs("stable_baselines3", "sb3"):
 
 __all__ = ["SB3VecEnv"]
 
-_SHARED = ("env", "params", "render_mode")
+_SHARED = ("env", "params", "render_mode", "spec")
 """What `get_attr` reads of the batch, for each environment."""
 
 
@@ -78,6 +81,9 @@ class SB3VecEnv(VecEnv):
             render_height=render_height,
             **options,
         )
+        registered = gymnasium.registry.get(gymnasium_id(env)) if isinstance(env, str) else None
+        if registered is not None:
+            envs.spec = dataclasses.replace(registered, kwargs={**registered.kwargs, "params": params, **options})
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
         self.metadata["render_fps"] = envs.env.render_fps
         self._actions: Any = None
@@ -136,7 +142,9 @@ class SB3VecEnv(VecEnv):
         return self.vector_env.render() or [None] * self.num_envs
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """`env`, `params` and `render_mode`, the spaces, or the function `action_masks`, for each environment.
+        """`env`, `params`, `render_mode`, `spec`, the spaces, or the function `action_masks`, for each environment.
+
+        `spec` is that of `gymnasium.make` with this id and these params; None for an environment that you made.
 
         Raises:
           AttributeError: there is no such attribute; for `action_masks`, the environment has no masks of single
@@ -152,8 +160,15 @@ class SB3VecEnv(VecEnv):
         raise AttributeError(f"the environments of a batch of {self.vector_env.env.name} have no {attr_name!r}.")
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Raises `AttributeError`: environments are made once, with the constructor's options and params."""
-        raise AttributeError(f"{attr_name!r} cannot be set: pass options and params to SB3VecEnv.")
+        """Sets `params` of all environments from the next step on, as `GymnasiumVectorEnv.params` does.
+
+        Raises:
+          AttributeError: it is another attribute, or one of some environments: a batch shares its params.
+          InvalidParamsError: the params belong to another environment, or a name or value is invalid.
+        """
+        if attr_name != "params" or len(set(self._get_indices(indices))) < self.num_envs:
+            raise AttributeError(f"{attr_name!r} cannot be set: only 'params', of all environments of a batch, can.")
+        self.vector_env.params = value
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         """Calls a method of each environment: there is `action_masks`, bool (n,), which actions are legal.

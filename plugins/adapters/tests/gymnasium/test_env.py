@@ -18,10 +18,10 @@ import gymnasium
 import jax
 import numpy as np
 import pytest
-from envcore.errors import InvalidActionError, InvalidArgumentError
+from envcore.errors import InvalidActionError, InvalidArgumentError, InvalidParamsError
 from envcore.spaces import Discrete, Tuple
 from envcore.wrappers import Batched, LogWrapper, NormalizeObservation
-from envcore_adapters.gymnasium import GymnasiumEnv, gymnasium_id, register
+from envcore_adapters.gymnasium import GymnasiumEnv, GymnasiumVectorEnv, gymnasium_id, register
 from flax import struct
 from gymnasium.utils.env_checker import check_env, data_equivalence
 
@@ -94,6 +94,20 @@ def test_observations_are_new_and_writable(env_id):
         obs[...], after[...] = 0, 0  # neither is the other, nor the environment's state
         np.testing.assert_array_equal(env.env.observe(env.state, env.params), kept)
     assert data_equivalence(jax.tree.leaves(env.state), jax.tree.leaves(state), exact=True)
+
+
+@pytest.mark.parametrize("make", [GymnasiumEnv, lambda name: GymnasiumVectorEnv(name, 1, arrays="jax")])
+def test_params_are_set_between_steps(make):
+    env = make("CartPole-v1")
+    env.params = {"max_steps_in_episode": 9}
+    env.reset(seed=0)
+    action = env.action_space.sample() * 0
+    assert not env.step(action)[3]
+    env.params = {"max_steps_in_episode": 2}
+    assert env.step(action)[3]
+    with pytest.raises(InvalidParamsError, match="no param 'g'"):
+        env.params = {"g": 3}
+    assert env.params.max_steps_in_episode == 2
 
 
 @pytest.mark.parametrize(

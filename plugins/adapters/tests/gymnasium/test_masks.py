@@ -12,9 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.wrappers import LogWrapper
-from envcore_adapters.gymnasium import GymnasiumEnv, GymnasiumFuncEnv, GymnasiumVectorEnv
+from envcore_adapters.gymnasium import GymnasiumEnv, GymnasiumVectorEnv
 from flax import struct
-from gymnasium.envs.functional_jax_env import FunctionalJaxEnv
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import RecordEpisodeStatistics
@@ -138,18 +137,3 @@ def test_a_batch(mode, arrays):
             assert "action_mask" not in infos["final_info"]
         if mode is AutoresetMode.DISABLED and ended.any():
             obs, infos = envs.reset(options={"reset_mask": ended})
-
-
-def test_a_functional_environment():
-    env = GymnasiumFuncEnv(Circle())
-    state = env.initial(jax.random.key(3))
-    number = int(state.env_state.number)
-    assert env.state_info(state)["action_mask"].tolist() == [place == number for place in range(5)]
-    after = env.transition(state, number, jax.random.key(0))
-    info = env.transition_info(state, number, after)
-    assert info["action_mask"].tolist() == [place == (number + 1) % 5 for place in range(5)]
-    without = GymnasiumFuncEnv("CartPole-v1")
-    assert without.state_info(without.initial(jax.random.key(0))) == {}
-    outer = FunctionalJaxEnv(env)
-    obs, info = outer.reset(seed=0)
-    assert int(info["action_mask"].argmax()) == int(obs[0])

@@ -26,7 +26,6 @@ with needs("gymnasium"):
 
 if TYPE_CHECKING:
     from envcore_adapters.gymnasium.env import GymnasiumEnv as GymnasiumEnv
-    from envcore_adapters.gymnasium.func_env import GymnasiumFuncEnv as GymnasiumFuncEnv
     from envcore_adapters.gymnasium.spaces import from_gymnasium_space as from_gymnasium_space
     from envcore_adapters.gymnasium.spaces import to_gymnasium_space as to_gymnasium_space
     from envcore_adapters.gymnasium.vector_env import GymnasiumVectorEnv as GymnasiumVectorEnv
@@ -37,7 +36,6 @@ __getattr__, __dir__, _lazy = lazy_names(
     __name__,
     {
         "env": ["GymnasiumEnv"],
-        "func_env": ["GymnasiumFuncEnv"],
         "spaces": ["from_gymnasium_space", "to_gymnasium_space"],
         "vector_env": ["GymnasiumVectorEnv"],
     },

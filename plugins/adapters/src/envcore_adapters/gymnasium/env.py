@@ -9,33 +9,28 @@ from typing import Any
 import gymnasium
 import jax
 import numpy as np
-from envcore import Environment, forks
+from envcore import Environment
 from envcore.engine import arguments
 from envcore_native import MASK, Stepper
-from gymnasium.envs.registration import EnvSpec
-from gymnasium.error import ResetNeeded
 
 from envcore_adapters.gymnasium.conventions import (
     RENDER_HEIGHT,
     RENDER_MODES,
+    Adapter,
     check_rendering,
     checked_options,
     key_data,
 )
 from envcore_adapters.gymnasium.spaces import mask_entries, to_gymnasium_space, widener
-from envcore_adapters.gymnasium.specs import with_time_limit
 from envcore_adapters.inputs import optional_seed, single, without_tensors
 
 
-class GymnasiumEnv(gymnasium.Env[Any, Any]):
+class GymnasiumEnv(Adapter, gymnasium.Env[Any, Any]):  # pyright: ignore[reportIncompatibleVariableOverride]
     """An environment of envcore as a `gymnasium.Env`.
 
     Observations are numpy arrays of the observation space's dtypes, new and writable on every step; those of a
     `Discrete` space are `numpy.int64`. Rewards are Python floats, `terminated` and `truncated` Python bools, and
-    `info` has the environment's own entries.
-
-    `reset(seed=...)` begins from nothing. `reset()` keeps what survives an auto-reset in envcore, such as the
-    statistics of `NormalizeObservation`.
+    `info` has the environment's own entries. For what it shares with `GymnasiumVectorEnv`, see `conventions.Adapter`.
 
     Args:
       env: an environment, with or without wrappers, or an id for `envcore.make`.
@@ -52,8 +47,6 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 10}  # noqa: RUF012
 
-    _spec: EnvSpec | None = None
-
     def __init__(
         self,
         env: str | Environment,
@@ -65,7 +58,7 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
     ):
         check_rendering(render_mode, render_height)
         try:
-            self.env, self.params = single(env, params, options, "use GymnasiumVectorEnv")
+            self.env, self._params = single(env, params, options, "use GymnasiumVectorEnv")
         except ValueError as error:
             if "frameskip" not in options:
                 raise
@@ -78,33 +71,14 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
         self.observation_space = to_gymnasium_space(observed)
         self._widen = widener(observed)
         self._mask: Any = None  # of legal actions
-        self._has_state = False
-
-    @property
-    def spec(self) -> EnvSpec | None:
-        """What `gymnasium.make` was called with, and the environment's own time limit; None without it."""
-        return self._spec
-
-    @spec.setter
-    def spec(self, spec: EnvSpec | None) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
-        self._spec = with_time_limit(spec, self.params)
-
-    @property
-    def state(self) -> Any:
-        """The state of the environment, as `step` of envcore returns it.
-
-        Raises:
-          ResetNeeded: there has been no reset.
-        """
-        return self._begun().state
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Starts an episode; info has the `action_mask` if the environment has masks. `options` are not used.
+        """Starts an episode. `options` are not used.
 
         Raises:
           InvalidArgumentError: the seed is neither a non-negative integer nor None, or the options are not a dict.
         """
-        forks.check()
+        self._check_open()
         checked_options(options)
         super().reset(seed=optional_seed(seed))
         if self._has_state and seed is None:
@@ -149,12 +123,6 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
             raise AttributeError(f"{self.env.name} has no masks of single numbers.")
         return self._action_masks
 
-    def render(self) -> Any:
-        """The picture of the state: uint8 (height, width, 3), or None without a render mode."""
-        if self.render_mode is None:
-            return None
-        return np.array(render(self.env, self.render_height, self.state, self.params))
-
     def _action_masks(self) -> np.ndarray[Any, Any]:
         self._begun()
         return self._mask[self._entries]
@@ -163,19 +131,6 @@ class GymnasiumEnv(gymnasium.Env[Any, Any]):
     def _entries(self) -> np.ndarray[Any, Any] | None:
         return mask_entries(self.env.action_space(self.params), arguments.action_mask_struct(self.env))
 
-    # Gymnasium makes an environment in the process that it forks afterwards, so JAX starts with the first reset.
-
     @functools.cached_property
     def _stepper(self) -> Stepper:
         return Stepper(self.env, None, self.params, autoreset="disabled")
-
-    def _begun(self) -> Stepper:
-        forks.check()
-        if not self._has_state:
-            raise ResetNeeded(f"{self.env.name} has no state yet: call reset() first.")
-        return self._stepper
-
-
-@functools.partial(jax.jit, static_argnums=(0, 1))
-def render(env: Environment, height: int, state: Any, params: Any) -> jax.Array:
-    return env.render(state, params, height=height)

@@ -9,12 +9,11 @@ from typing import Any, Literal
 
 import jax
 import numpy as np
-from envcore import Environment, forks
+from envcore import Environment
 from envcore.checks import positive_integer
 from envcore.errors import InvalidArgumentError
 from envcore.wrappers import Batched, Sharded, Wrapper
 from envcore_native import MASK, Stepper
-from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
@@ -22,6 +21,7 @@ from gymnasium.vector.utils import batch_space
 from envcore_adapters.gymnasium.conventions import (
     RENDER_HEIGHT,
     RENDER_MODES,
+    Adapter,
     check_rendering,
     checked_options,
     final_entries,
@@ -30,20 +30,19 @@ from envcore_adapters.gymnasium.conventions import (
     masked,
     seeds_of_each,
 )
-from envcore_adapters.gymnasium.env import render
 from envcore_adapters.gymnasium.spaces import to_gymnasium_space, widener
-from envcore_adapters.gymnasium.specs import shortened, with_time_limit
+from envcore_adapters.gymnasium.specs import shortened
 from envcore_adapters.inputs import chosen, optional_seed, without_tensors
 
 Kind = Literal["numpy", "jax", "torch"]
 """The libraries whose arrays a batch can return."""
 
 
-class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
+class GymnasiumVectorEnv(Adapter, VectorEnv[Any, Any, Any]):  # pyright: ignore[reportIncompatibleVariableOverride]
     """A batch of environments of envcore as a `gymnasium.vector.VectorEnv`: one call of machine code a step.
 
-    Every array that it returns is new and, but for JAX's, writable. Each entry `x` of `infos` comes with the mask `_x`
-    of the environments that have it.
+    Arrays are writable, but for JAX's. Each entry `x` of `infos` comes with the mask `_x` of the environments that have
+    it. For what it shares with `GymnasiumEnv`, see `conventions.Adapter`.
 
     The autoreset modes are Gymnasium's:
 
@@ -72,8 +71,6 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
       InvalidArgumentError: an argument is invalid.
     """
 
-    _spec: EnvSpec | None = None
-
     def __init__(
         self,
         env: str | Environment,
@@ -90,9 +87,9 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         check_rendering(render_mode, render_height)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.arrays: Kind = arrays
-        single, self.params = chosen(env, params, options)
+        single, self._params = chosen(env, params, options)
         if max_episode_steps is not None:
-            self.params = shortened(self.params, max_episode_steps)
+            self._params = shortened(self._params, max_episode_steps)
         self._convert = _converter(arrays)
         self.env = _batch(single, num_envs)
         (self.num_envs,) = self.env.batch_shape
@@ -109,35 +106,12 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self._widen = widener(observed) if arrays == "numpy" else None
-        self._has_state = False
         self._resets = np.zeros(self.num_envs, bool)  # what the next step resets, with NEXT_STEP
-
-    @property
-    def spec(self) -> EnvSpec | None:
-        """What `gymnasium.make_vec` was called with, and the environment's own time limit; None without it."""
-        return self._spec
-
-    @spec.setter
-    def spec(self, spec: EnvSpec | None) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
-        self._spec = with_time_limit(spec, self.params)
-
-    @property
-    def state(self) -> Any:
-        """The states of the environments, as `step` of envcore returns them.
-
-        Raises:
-          ResetNeeded: there has been no reset.
-          ClosedEnvironmentError: after `close`.
-        """
-        return self._begun().state
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Starts an episode in every environment, or in those of `options["reset_mask"]`, bool (num_envs,).
-
-        The infos have the `action_mask` if the environment has masks, as those of every step do.
-        With a seed everything begins from nothing. Without one, what survives an auto-reset in envcore is kept.
 
         One seed is that of the whole batch, whose environments all start differently. A list has one for each: an
         environment starts as `GymnasiumEnv` does after `reset(seed=...)` with its own seed, so equal seeds start alike.
@@ -210,9 +184,8 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
 
     def render(self) -> Any:
         """A tuple of pictures, uint8 (height, width, 3), one an environment; None without a render mode."""
-        if self.render_mode is None:
-            return None
-        return tuple(np.array(render(self.env, self.render_height, self.state, self.params)))
+        pictures = super().render()
+        return None if pictures is None else tuple(pictures)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Frees the states; `reset`, `step` and `state` then raise `ClosedEnvironmentError`."""
@@ -226,7 +199,6 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         vars(self).update(state)
         self._convert = _converter(self.arrays)
 
-    # Gymnasium makes an environment in the process that it forks afterwards, so JAX starts with the first reset.
     @functools.cached_property
     def _stepper(self) -> Stepper:
         arrays = "numpy" if self.arrays == "numpy" else "jax"
@@ -234,15 +206,9 @@ class GymnasiumVectorEnv(VectorEnv[Any, Any, Any]):
         return Stepper(self.env, None, self.params, autoreset=mode, arrays=arrays)
 
     def _check_open(self) -> None:
-        forks.check()
+        super()._check_open()
         if self.closed:
             raise ClosedEnvironmentError(f"the batch of {self.env.name} is closed: make another one.")
-
-    def _begun(self) -> Stepper:
-        self._check_open()
-        if not self._has_state:
-            raise ResetNeeded(f"{self.env.name} has no state yet: call reset() first.")
-        return self._stepper
 
     def _given(self, tree: Any) -> Any:
         convert = self._convert
