@@ -3,10 +3,10 @@
 import contextlib
 import re
 from pathlib import Path
+from unittest import mock
 
 import pytest
-from envcore_gymnax import registration
-from envcore_gymnax.settings import six_values
+from envcore_gymnax import registration, settings
 from envcore_testing.numerics import numerics
 
 PAGE = (Path(__file__).parents[1] / "tools/site/pages/howto/migrate.md").read_text()
@@ -92,7 +92,7 @@ def test_what_it_was(library, monkeypatch):
     monkeypatch.setattr(registration, "registered_envs", list(registration.registered_envs))
     names = {"__name__": "reader"}
     exec(THEIRS[library], names)
-    with six_values() if library == "gymnax 1" else contextlib.nullcontext():
+    with mock.patch.object(settings, "_six_values", True) if library == "gymnax 1" else contextlib.nullcontext():
         for pieces, _ in rows(library):
             for piece in pieces:
                 with numerics():  # as a reader's JAX

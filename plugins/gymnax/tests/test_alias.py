@@ -16,8 +16,7 @@ from gymnax.environments.environment import Environment, EnvParams
 from gymnax.environments.spaces import Box, Discrete, Dict, gymnax_space_to_gym_space
 from gymnax.experimental import RolloutWrapper
 from gymnax.registration import registered_envs
-from gymnax.utils.load_mnist import load_mnist
-from gymnax.visualize import Visualizer, vis_gym, visualizer
+from gymnax.visualize import Visualizer, visualizer
 from gymnax.wrappers import FlattenObservationWrapper, GymnaxToGymWrapper, GymnaxToVectorGymWrapper, LogWrapper
 from gymnax.wrappers import GymnaxToDmEnvWrapper, LegacyStepAPIWrapper, StickyActionWrapper, compat, dm_env, gym
 from gymnax.wrappers.purerl import GymnaxWrapper, Optional, Tuple, Union, chex, environment, partial, spaces

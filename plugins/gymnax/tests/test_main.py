@@ -41,8 +41,7 @@ def test_a_module_is_run_as_python_does(tmp_path):
     )
     done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path), cwd=tmp_path)
     assert "1 passed" in done.stdout, done.stderr
-    done = run("-m", "no_such_module")
-    assert (done.returncode, done.stderr.splitlines()[-1].endswith("there is no module no_such_module")) == (2, True)
+    assert "No module named no_such_module" in run("-m", "no_such_module").stderr.splitlines()[-1]
 
 
 @pytest.mark.slow

@@ -15,7 +15,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_gymnax.environments.classes import in_words
 
 # pyright: reportAttributeAccessIssue=false, reportArgumentType=false
 
@@ -50,32 +49,6 @@ def test_reaches_its_logged_return(agent):
     env, params = gymnax.make(env_id, **OPTIONS.get(env_id, {}))
     weights, logged = load(agent)
     assert_reached(returns(env, params.replace(**PARAMS.get(agent, {})), weights, env.reset, env.step), logged)
-
-
-def test_space_invaders_needs_two_mistakes_of_gymnax():
-    """gymnax's first wave has 28 aliens, and its bullets hit the column that the cannon has just left."""
-    env, params = gymnax.make("SpaceInvaders-MinAtar")
-
-    def with_boards(state, **boards):
-        return state.replace(**in_words(state, boards))
-
-    weights, logged = load("SpaceInvaders-MinAtar/ppo")
-
-    def reset(key, params):
-        _, state = env.reset(key, params)
-        state = with_boards(state, alien_map=state.alien_map.at[:4, 8].set(True))
-        return env.get_obs(state, params), state
-
-    def step(key, state, action, params):
-        bullets = state.e_bullet_map[8]
-        is_hit = bullets[state.pos]
-        state = with_boards(state, e_bullet_map=state.e_bullet_map.at[8].set(is_hit))
-        _, state, reward, done, info = env.step_env(key, state, action, params)
-        state = with_boards(state, e_bullet_map=state.e_bullet_map.at[9].set(bullets))
-        return env.get_obs(state, params), state, reward, done, info
-
-    assert_reached(returns(env, params, weights, reset, step), logged)
-    assert np.mean(returns(env, params, weights, env.reset, env.step)) < 25
 
 
 def load(agent):

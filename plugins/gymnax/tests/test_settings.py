@@ -5,7 +5,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_gymnax.environments.classes import in_words
 
 # pyright: reportAttributeAccessIssue=false, reportPossiblyUnboundVariable=false
 
@@ -75,16 +74,16 @@ FIELDS = {
     "MountainCar-v0": ("position velocity", "goal_position goal_velocity force gravity"),
     "MountainCarContinuous-v0": ("position velocity", "power min_action max_action"),
     "Asterix-MinAtar": (
-        "player_x player_y spawn_speed spawn_timer move_speed move_timer ramp_timer ramp_index entities terminal",
+        "player_x player_y spawn_speed spawn_timer move_speed move_timer ramp_timer ramp_index entities",
         "",
     ),
-    "Breakout-MinAtar": ("ball_y ball_x ball_dir pos brick_map strike last_y last_x terminal", ""),
-    "Freeway-MinAtar": ("pos cars move_timer terminal", ""),
+    "Breakout-MinAtar": ("ball_y ball_x ball_dir pos brick_map strike last_y last_x", ""),
+    "Freeway-MinAtar": ("pos cars move_timer", ""),
     "SpaceInvaders-MinAtar": (
-        "pos shot_timer f_bullet_map e_bullet_map alien_map alien_dir alien_move_timer alien_shot_timer terminal",
+        "pos shot_timer f_bullet_map e_bullet_map alien_map alien_dir alien_move_timer alien_shot_timer",
         "",
     ),
-    "Catch-bsuite": ("ball_x ball_y paddle_x paddle_y prev_done", ""),
+    "Catch-bsuite": ("ball_x ball_y paddle_x paddle_y", ""),
     "DeepSea-bsuite": ("row column bad_episode total_bad_episodes denoised_return", "unscaled_move_cost"),
     "MemoryChain-bsuite": ("context query total_perfect total_regret", "memory_length"),
     "UmbrellaChain-bsuite": ("need_umbrella has_umbrella total_regret", "chain_length"),
@@ -97,31 +96,27 @@ FIELDS = {
     "GaussianBandit-misc": ("last_action last_reward mu", "mean_mu sigma_p sigma_l"),
     "Reacher-misc": ("angles angle_vels goal_xy", "torque_scale dt"),
     "Swimmer-misc": ("urchin_xys xy xy_vel goal_xy", "dt"),
-    "Pong-misc": ("paddle_centers ball_position ball_velocity terminal", "ball_max_y_speed use_ai_policy"),
+    "Pong-misc": ("paddle_centers ball_position ball_velocity", "ball_max_y_speed use_ai_policy"),
     "FrozenLake-misc": ("position", ""),
 }
 
 
 @pytest.mark.parametrize("env_id", FIELDS)
 def test_every_field_of_gymnaxs_table(env_id):
-    """Those of gymnax 1.0.1's states and params, but for what README says is not there, by name in `replace` too."""
+    """Those of gymnax 1.0.1's states and params can be read, but for what README names."""
     of_state, of_params = FIELDS[env_id]
     env, params = gymnax.make(env_id)
     _, state = env.reset(jax.random.key(0), params)
-    fields = {name: getattr(state, name) for name in ("time", *of_state.split())}
-    same = state.replace(**in_words(state, fields))
-    assert jax.tree.all(jax.tree.map(np.array_equal, same, state))
+    for name in ("time", *of_state.split()):
+        assert hasattr(state, name), name
     for name in of_params.split():
-        assert hasattr(params, name)
+        assert hasattr(params, name), name
 
 
 def test_replaced_fields_are_read_again():
     _, state = gymnax.make("Breakout-MinAtar")[0].reset(jax.random.key(0))
     assert state.replace(pos=jnp.int32(7)).pos == 7
-    _, state = gymnax.make("DeepSea-bsuite")[0].reset(jax.random.key(0))
-    assert state.replace(row=jnp.int32(3)).row == 3
-    _, state = gymnax.make("Pong-misc")[0].reset(jax.random.key(0))
-    assert state.replace(terminal=jnp.array(True)).terminal
+    assert state.replace(terminated=jnp.array(True), pos=jnp.int32(7)).terminated
     with pytest.raises(AttributeError, match="nonsense"):
         _ = state.nonsense
 

@@ -16,15 +16,14 @@ Names are imported on first use: importing this package imports neither JAX nor 
 
 from __future__ import annotations
 
-import importlib
+from envcore.lazy import lazy_names
 
 TYPE_CHECKING = False  # type checkers take it for True; importing `typing` would take most of this module's time
 if TYPE_CHECKING:
-    from typing import Any
-
     from envcore_gymnax import environments as environments
     from envcore_gymnax import experimental as experimental
     from envcore_gymnax import registration as registration
+    from envcore_gymnax import visualize as visualize
     from envcore_gymnax import wrappers as wrappers
     from envcore_gymnax.alias import install as install
     from envcore_gymnax.alias import uninstall as uninstall
@@ -34,27 +33,12 @@ if TYPE_CHECKING:
     from envcore_gymnax.registration import register as register
     from envcore_gymnax.registration import registered_envs as registered_envs
 
-_MODULES = ("environments", "experimental", "registration", "utils", "visualize", "wrappers")
-_HOME = {
-    "EnvParams": "environments.environment",
-    "EnvState": "environments.environment",
-    "install": "alias",
-    "make": "registration",
-    "register": "registration",
-    "registered_envs": "registration",
-    "uninstall": "alias",
-}
-
-__all__ = [*_HOME, *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    if name in _HOME:
-        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "alias": ["install", "uninstall"],
+        "environments.environment": ["EnvParams", "EnvState"],
+        "registration": ["make", "register", "registered_envs"],
+    },
+    ["environments", "experimental", "registration", "visualize", "wrappers"],
+)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import runpy
 import sys
 from pathlib import Path
@@ -29,8 +28,6 @@ def main() -> None:
         parser.error("give a script, or -m and a module")
     if options.module is None and not Path(program[0]).exists():
         parser.error(f"there is no file {program[0]}")
-    if options.module is not None and importlib.util.find_spec(program[0].partition(".")[0]) is None:
-        parser.error(f"there is no module {program[0]}")
     install(six_values=options.six_values)
     sys.argv = program
     if options.module is None:

@@ -34,43 +34,39 @@ def install(*, six_values: bool = False) -> None:
             f"gymnax is imported already, from {getattr(found, '__file__', found)}: call envcore_gymnax.install() "
             "before whatever imports it."
         )
-    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
     set_six_values(six_values)
     importlib.import_module("gymnax")
 
 
 def uninstall() -> None:
     """Undoes `install`: `import gymnax` finds the real one again, in modules that are imported from now on."""
-    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _finder]
     for name in [name for name in sys.modules if name.partition(".")[0] == "gymnax"]:
         del sys.modules[name]
     set_six_values(False)
 
 
-class _Finder(importlib.abc.MetaPathFinder):
-    """Finds gymnax and its modules here."""
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds gymnax and its modules here, and hands out our modules as they are."""
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        top, _, rest = fullname.partition(".")
-        if top != "gymnax":
-            return None
-        ours = f"{_OURS}.{rest}" if rest else _OURS
-        if importlib.util.find_spec(ours) is None:
-            return None
-        return importlib.machinery.ModuleSpec(fullname, _Loader(ours), is_package=True)
-
-
-class _Loader(importlib.abc.Loader):
-    """Hands out a module of ours, as it is."""
-
-    def __init__(self, ours: str):
-        self._ours = ours
+        is_gymnax = fullname.partition(".")[0] == "gymnax" and importlib.util.find_spec(_ours(fullname)) is not None
+        return importlib.machinery.ModuleSpec(fullname, self, is_package=True) if is_gymnax else None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        self._module = importlib.import_module(self._ours)
-        self._spec = self._module.__spec__
-        return self._module
+        module = importlib.import_module(_ours(spec.name))
+        spec.loader_state = module.__spec__
+        return module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self._spec  # which the import system has replaced by that of gymnax
+        spec: Any = module.__spec__  # gymnax's, by which the import system has replaced ours
+        module.__spec__ = spec.loader_state
+
+
+_finder = _Finder()
+
+
+def _ours(name: str) -> str:
+    return _OURS + name.removeprefix("gymnax")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,9 +11,8 @@ from envcore.errors import InvalidArgumentError, UnknownEnvironmentError
 from envcore_gymnax.environments.environment import EnvcoreEnvironment, Environment
 from envcore_gymnax.settings import IDS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    registered_envs: list[str]
+registered_envs = [env_id for env_id in IDS if env_id in envcore.registry]
+"""The ids of gymnax 1.0.1 whose suites are installed, and those given to `register`."""
 
 _registry: dict[str, Callable[..., Any]] = {}
 
@@ -68,15 +66,8 @@ def register(env_id: str, factory: Callable[..., Any]) -> None:
     if env_id in envcore.registry or _registry.get(env_id, factory) is not factory:
         raise InvalidArgumentError(f"the id {env_id!r} is already registered.")
     if env_id not in _registry:
-        sys.modules[__name__].registered_envs.append(env_id)  # pyright: ignore[reportAttributeAccessIssue]
+        registered_envs.append(env_id)
     _registry[env_id] = factory
-
-
-def __getattr__(name: str) -> Any:
-    if name == "registered_envs":  # on first use: which suites are installed has to be discovered
-        globals()[name] = [env_id for env_id in IDS if env_id in envcore.registry]
-        return globals()[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = ["Environment", "make", "register", "registered_envs"]

@@ -6,10 +6,8 @@ programs depend on them.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
-from collections.abc import Generator
 from typing import Any
 
 import jax
@@ -18,8 +16,6 @@ from envcore import spaces
 from envcore.environment import Environment, Outcome
 from envcore.wrappers import Wrapper, WrapperState
 from flax import struct
-
-from envcore_gymnax.utils import load_mnist
 
 TIME_LIMITS = {
     "Asterix-MinAtar": 1000,
@@ -59,24 +55,11 @@ def set_six_values(six_values: bool) -> None:
     _six_values = six_values
 
 
-@contextlib.contextmanager
-def six_values() -> Generator[None]:
-    """Six values within a `with` block."""
-    before = _six_values
-    set_six_values(True)
-    try:
-        yield
-    finally:
-        set_six_values(before)
-
-
 def options_of(env_id: str, options: dict[str, Any]) -> dict[str, Any]:
     """The options of envcore's environment for those of gymnax's."""
     options = dict(options)
     if env_id == "DeepSea-bsuite" and (key := options.pop("action_mapping_key", None)) is not None:
         options["mapping_seed"] = int(jax.random.bits(key))
-    if env_id == "MNISTBandit-bsuite" and (folder := load_mnist.folder_of_replacement()):
-        options.setdefault("folder", folder)
     return options
 
 
@@ -89,10 +72,6 @@ def params_of(env_id: str, env: Environment) -> Any:
     return params.replace(sticky_action_prob=0.0) if hasattr(params, "sticky_action_prob") else params
 
 
-_ENDED = ("prev_done", "terminal")  # Catch's and Pong's names for what `terminated` tells
-_STORED_AS = {"row": "time"}  # DeepSea's, which gymnax stores twice
-
-
 @struct.dataclass
 class GymnaxState(WrapperState):
     """A state with the fields of the environment's own, and whether the step to it terminated.
@@ -103,21 +82,10 @@ class GymnaxState(WrapperState):
 
     terminated: Any
 
-    def __getattr__(self, name: str) -> Any:
-        if name in _ENDED and not hasattr(self.env_state, name):
-            return self.terminated
-        return super().__getattr__(name)
-
 
 def _replace(state: GymnaxState, **updates: Any) -> GymnaxState:
     """The state with these fields, of its own or of the environment's state."""
-    own: dict[str, Any] = {}
-    for name in list(updates):
-        is_ended = name in _ENDED and not hasattr(state.env_state, name)
-        if is_ended or name in ("env_state", "terminated"):
-            own["terminated" if is_ended else name] = updates.pop(name)
-        elif name in _STORED_AS and name not in {field.name for field in dataclasses.fields(state.env_state)}:
-            updates[_STORED_AS[name]] = updates.pop(name)
+    own = {name: updates.pop(name) for name in ("env_state", "terminated") if name in updates}
     state = dataclasses.replace(state, **own)
     return dataclasses.replace(state, env_state=state.env_state.replace(**updates)) if updates else state
 

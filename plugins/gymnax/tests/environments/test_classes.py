@@ -33,48 +33,9 @@ def test_a_state_of_a_modules_own_type():
         _ = module.Swing
 
 
-BOARD = np.zeros((10, 10))
 STATES = {
-    "minatar.asterix": {
-        "player_x": 5,
-        "player_y": 6,
-        "shot_timer": 0,
-        "spawn_speed": 10,
-        "spawn_timer": 9,
-        "move_speed": 5,
-        "move_timer": 4,
-        "ramp_timer": 99,
-        "ramp_index": 1,
-        "entities": np.zeros((8, 5), int),
-        "terminal": False,
-    },
-    "minatar.breakout": {
-        "ball_y": 3,
-        "ball_x": 0,
-        "ball_dir": 2,
-        "pos": 4,
-        "brick_map": BOARD,
-        "strike": 0,
-        "last_y": 3,
-        "last_x": 0,
-        "terminal": False,
-    },
-    "minatar.freeway": {"pos": 9, "cars": [[0, i + 1, 3, -3] for i in range(8)], "move_timer": 3, "terminal": False},
-    "minatar.space_invaders": {
-        "pos": 5,
-        "f_bullet_map": BOARD,
-        "e_bullet_map": BOARD,
-        "alien_map": BOARD + np.eye(10),
-        "alien_dir": -1,
-        "shot_timer": 0,
-        "enemy_move_interval": 11,
-        "alien_move_timer": 7,
-        "alien_shot_timer": 9,
-        "ramp_index": 1,
-        "ramping": 1,
-        "terminal": False,
-    },
-    "classic_control.pendulum": {"theta": np.float64(0.1), "theta_dot": 1, "last_u": None},
+    "minatar.breakout": {"ball_y": 3, "ball_x": 0, "ball_dir": 2, "pos": 4, "strike": 0, "last_y": 3, "last_x": 0},
+    "classic_control.pendulum": {"theta": np.float64(0.1), "theta_dot": 1},
     "misc.point_robot": {
         "last_action": np.zeros(2),
         "last_reward": 0,
@@ -91,13 +52,12 @@ def test_a_state_from_numbers_of_any_type(name):
     env = next(value for value in vars(module).values() if isinstance(value, type))()
     state = jax.jit(lambda time: module.EnvState(time=time, **STATES[name]))(2.0)
     for field, value in {**STATES[name], "time": 2}.items():
-        if field not in ("ramping", "shot_timer") and value is not None:
-            np.testing.assert_allclose(getattr(state, field), value)
+        np.testing.assert_allclose(getattr(state, field), value)
     start = env.reset(jax.random.key(0))[1]
     assert jax.tree.map(lambda x: (x.shape, x.dtype), state) == jax.tree.map(lambda x: (x.shape, x.dtype), start)
     assert env.step(jax.random.key(0), state, env.action_space().sample(jax.random.key(0)))[1].time == 3
 
 
 def test_a_state_with_an_unknown_field():
-    with pytest.raises(TypeError, match="the state of Breakout-MinAtar has no field 'ball_z'"):
+    with pytest.raises(AttributeError, match="ball_z"):
         gymnax.environments.minatar.breakout.EnvState(ball_z=1)

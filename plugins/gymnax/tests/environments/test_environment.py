@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from unittest import mock
 
 import envcore
 import envcore_gymnax as gymnax
@@ -9,8 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from envcore_gymnax import settings
 from envcore_gymnax.environments import environment, spaces
-from envcore_gymnax.settings import IDS, six_values
+from envcore_gymnax.settings import IDS
 from flax import struct
 
 # pyright: reportAttributeAccessIssue=false, reportPossiblyUnboundVariable=false, reportArgumentType=false
@@ -85,7 +87,7 @@ def test_six_values():
     env, params = gymnax.make("CartPole-v1")
     params = params.replace(max_steps_in_episode=1)
     _, state = env.reset(jax.random.key(0), params)
-    with six_values():
+    with mock.patch.object(settings, "_six_values", True):
         obs, _, reward, terminated, truncated, info = env.step(jax.random.key(0), state, 0, params)
     assert (reward, terminated, truncated) == (1, False, True)
     assert not np.array_equal(obs, info["final_observation"])

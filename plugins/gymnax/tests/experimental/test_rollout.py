@@ -1,6 +1,4 @@
-"""Rollouts with a policy, and the returns of episodes."""
-
-from typing import Any, cast
+"""Rollouts with a policy."""
 
 import envcore
 import envcore_gymnax as gymnax
@@ -9,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.errors import InvalidArgumentError
-from envcore_gymnax.experimental import EnvRollout, RolloutWrapper
+from envcore_gymnax.experimental import RolloutWrapper
 
 # pyright: reportAttributeAccessIssue=false, reportPossiblyUnboundVariable=false
 
@@ -44,21 +42,10 @@ def test_rollouts_of_random_actions_and_made_environments():
         RolloutWrapper(env=env, env_name="Catch-bsuite")
 
 
-def test_one_return_for_each_episode():
-    roller = EnvRollout(lambda params, obs, key: params["params"] * jnp.ones(1), num_env_steps=5, num_episodes=3)
-    returns = roller.collect(jax.random.key(0), jnp.float32(0.5))
-    *_, expected = roller.batch_rollout(jax.random.split(jax.random.key(0), 3), jnp.float32(0.5))
-    assert expected.shape == (3, 1)
-    np.testing.assert_array_equal(returns, expected[:, 0])
-    with pytest.raises(InvalidArgumentError, match="num_episodes must be a positive"):
-        EnvRollout(lambda *_: 0, num_episodes=0)
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda env: RolloutWrapper(env=env, num_env_steps=0), "num_env_steps must be a positive integer, got 0"),
-        (lambda env: RolloutWrapper(cast("Any", "CartPole-v1")), "model_forward must be a function, got 'CartPole-v1'"),
         (
             lambda env: RolloutWrapper(env=envcore.make("Breakout-MinAtar")[0]),
             "Breakout has no time limit: pass num_env_steps",

@@ -5,7 +5,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from brax.envs.wrappers.training import EpisodeWrapper, VmapWrapper
-from envcore_gymnax.settings import six_values
 from envcore_gymnax.wrappers import GymnaxToBraxWrapper
 
 # pyright: reportAttributeAccessIssue=false, reportPossiblyUnboundVariable=false
@@ -26,19 +25,5 @@ def test_for_brax():
         if count % 9 == 0:
             starts |= {np.argmax(obs[0]) for obs in np.array(state.obs)}
     assert len(starts) > 1
-    assert not {"terminated", "final_observation"} & set(state.info)
     again = brax_env.step(brax_env.reset(jax.random.key(0), params.replace(max_steps_in_episode=1)), 1)
     assert again.done == 1
-
-
-def test_six_values_tell_how_an_episode_ended():
-    env, params = gymnax.make("Pendulum-v1")
-    params = params.replace(max_steps_in_episode=1)
-    with six_values():
-        brax_env = GymnaxToBraxWrapper(env)
-        first = brax_env.reset(jax.random.key(0), params)
-        last = brax_env.step(first, 0.0)
-    assert jax.tree.structure(first.info) == jax.tree.structure(last.info)
-    assert (last.done, last.info["terminated"], last.info["truncated"], last.info["discount"]) == (1, False, True, 1)
-    np.testing.assert_array_equal(first.info["final_observation"], first.obs)
-    assert not np.array_equal(last.info["final_observation"], last.obs)

@@ -1,8 +1,10 @@
 """Five values from environments that return six."""
 
+from unittest import mock
+
 import envcore_gymnax as gymnax
 import jax
-from envcore_gymnax.settings import six_values
+from envcore_gymnax import settings
 from envcore_gymnax.wrappers import LegacyStepAPIWrapper
 
 # pyright: reportAttributeAccessIssue=false
@@ -15,6 +17,6 @@ def test_five_values_from_five_or_six():
     _, state = wrapped.reset(key, params)
     _, after, _, done, _ = wrapped.step(key, state, 0.0, params)
     assert (done, after.time) == (True, 0)
-    with six_values():
+    with mock.patch.object(settings, "_six_values", True):
         _, _, _, done, info = LegacyStepAPIWrapper(env).step(key, state, 0.0, params)
     assert (done, info["truncated"], info["terminated"]) == (True, True, False)

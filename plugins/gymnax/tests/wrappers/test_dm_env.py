@@ -1,13 +1,14 @@
 """Time steps."""
 
 import contextlib
+from unittest import mock
 
 import envcore_gymnax as gymnax
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_gymnax.settings import six_values
+from envcore_gymnax import settings
 from envcore_gymnax.wrappers import GymnaxToDmEnvWrapper
 
 # pyright: reportAttributeAccessIssue=false, reportPossiblyUnboundVariable=false
@@ -19,11 +20,11 @@ def test_time_steps(is_six):
     params = params.replace(max_steps_in_episode=2)
     steps = GymnaxToDmEnvWrapper(env)
     key = jax.random.key(0)
-    with six_values() if is_six else contextlib.nullcontext():
+    with mock.patch.object(settings, "_six_values", True) if is_six else contextlib.nullcontext():
         first = steps.reset(key, params)
     assert (first.reward, first.discount, first.reward.dtype) == (0, 1, jnp.float32)
     np.testing.assert_array_equal(first.observation, env.reset(key, params)[0])
-    with six_values() if is_six else contextlib.nullcontext():
+    with mock.patch.object(settings, "_six_values", True) if is_six else contextlib.nullcontext():
         second = steps.step(key, first, 0, params)
         last = steps.step(key, second, 1, params)
         fallen = steps.step(key, first.replace(state=first.state.replace(theta=jnp.float32(0.3))), 0, params)

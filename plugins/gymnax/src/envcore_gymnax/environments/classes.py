@@ -13,7 +13,6 @@ import jax
 import jax.numpy as jnp
 
 from envcore_gymnax.environments.environment import EnvcoreEnvironment
-from envcore_gymnax.environments.functions import FUNCTIONS
 from envcore_gymnax.settings import GymnaxState
 
 _MODULES = {
@@ -85,51 +84,19 @@ def _module(name: str, cls: type[EnvcoreEnvironment], env_id: str) -> ModuleType
 
     module = ModuleType(name, f"gymnax's module of {cls.__name__}.")
     module.__spec__ = importlib.machinery.ModuleSpec(name, None)
-    vars(module).update({cls.__name__: cls, "__getattr__": __getattr__, **FUNCTIONS.get(env_id, {})})
+    vars(module).update({cls.__name__: cls, "__getattr__": __getattr__})
     sys.modules[name] = module
     return module
-
-
-_REDUNDANT = {"Asterix-MinAtar": ("shot_timer",), "SpaceInvaders-MinAtar": ("ramp_index", "ramping")}
-"""Fields of gymnax's states that nothing reads, or that follow from others and from options."""
 
 
 @functools.cache
 def _state_class(module: str, env_id: str) -> type:
     def __new__(cls: type, **fields: Any) -> GymnaxState:  # noqa: N807
-        start, given = _start(env_id), {}
-        for name, value in fields.items():
-            if name in _REDUNDANT.get(env_id, ()):
-                continue
-            if not hasattr(start, name):
-                raise TypeError(f"the state of {env_id} has no field {name!r}")
-            if value is not None:  # as gymnax's own tests pass the torque before the first step
-                given[name] = jnp.asarray(value).astype(getattr(start, name).dtype)
-        return start.replace(**in_words(start, given))
+        start = _start(env_id)
+        return start.replace(**{name: jnp.asarray(value, getattr(start, name).dtype) for name, value in fields.items()})
 
-    doc = f"Makes a state of {env_id}: from numbers of any type, at a start where a field is missing or None."
+    doc = f"Makes a state of {env_id}: from numbers of any type, at a start where a field is missing."
     return type("EnvState", (), {"__new__": __new__, "__module__": module, "__doc__": doc})
-
-
-def in_words(state: Any, fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields to replace in a state for gymnax's: MinAtar's games hold boards and lists in words."""
-    from envcore_minatar import asterix, breakout, freeway, packing, space_invaders
-
-    found = dict(fields)
-    boards = [found.pop(name, getattr(state, name, None)) for name in ("alien_map", "f_bullet_map", "e_bullet_map")]
-    if len(found) < len(fields):
-        found["rows"] = space_invaders.join_boards(
-            *(jnp.moveaxis(packing.from_board(board), -1, 0) for board in boards)
-        )
-    if "brick_map" in found:
-        found["bricks"] = breakout.bricks_of(found.pop("brick_map"))
-    if "entities" in found:
-        found |= asterix.words_of(found.pop("entities"))
-    if "cars" in found:
-        found |= freeway.lanes_of(found.pop("cars"))
-    if "terminate_timer" in found:
-        found["time"] = freeway.TIME_LIMIT - 1 - found.pop("terminate_timer")
-    return found
 
 
 @functools.cache

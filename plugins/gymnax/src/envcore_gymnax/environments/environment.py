@@ -119,21 +119,6 @@ class Environment(Generic[TEnvState, TEnvParams]):
         """The number of actions, or the length of an action."""
         raise NotImplementedError
 
-    @property
-    def supports_transition_gradients(self) -> bool:
-        """Whether gradients flow through `step`."""
-        return False
-
-    def with_transition_gradients(self) -> Any:
-        """The same environment, whose `step` can be differentiated.
-
-        Raises:
-          ValueError: it cannot be.
-        """
-        if not self.supports_transition_gradients:
-            raise ValueError(f"{self.name} does not support transition gradients")
-        return self
-
     def action_space(self, params: Any = None) -> Any:
         """The space of actions."""
         raise NotImplementedError
@@ -231,12 +216,20 @@ class EnvcoreEnvironment(Environment):
 
     @property
     def supports_transition_gradients(self) -> bool:
+        """Whether `step` can be differentiated. Where it can, it always is: `transition_gradients_enabled`."""
         return self.env.differentiable
 
-    @property
-    def transition_gradients_enabled(self) -> bool:
-        """Always true where they are supported."""
-        return self.supports_transition_gradients
+    transition_gradients_enabled = supports_transition_gradients
+
+    def with_transition_gradients(self) -> EnvcoreEnvironment:
+        """This environment, whose `step` can always be differentiated.
+
+        Raises:
+          ValueError: it cannot.
+        """
+        if not self.supports_transition_gradients:
+            raise ValueError(f"{self.name} does not support transition gradients")
+        return self
 
     def action_space(self, params: Any = None) -> Any:
         return gymnax_spaces.of_envcore(self.env.action_space(self._given(params)), of_actions=True)

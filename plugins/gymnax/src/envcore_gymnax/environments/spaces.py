@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore import spaces
@@ -18,11 +17,11 @@ __all__ = ["Box", "Dict", "Discrete", "Space", "Tuple", "gymnax_space_to_gym_spa
 
 
 class Discrete(spaces.Discrete):
-    """The integers {0, ..., n - 1}.
+    """The integers {0, ..., n - 1}, int32.
 
     Args:
       num_categories: n.
-      dtype: of a value: int32, or int64 in JAX's x64 mode.
+      dtype: int32, the only one.
 
     Raises:
       ValueError: n is not a positive integer, or the dtype is another one.
@@ -30,21 +29,8 @@ class Discrete(spaces.Discrete):
 
     def __init__(self, num_categories: int, *, dtype: Any = jnp.int32):
         super().__init__(num_categories)
-        try:
-            self._dtype = np.dtype(dtype)
-        except TypeError as error:
-            raise ValueError(f"Discrete dtype must be int32 or int64, got {dtype!r}") from error
-        if self._dtype.name not in ("int32", "int64"):
-            raise ValueError(f"Discrete dtype must be int32 or int64, got {self._dtype}")
-        if self._dtype.name == "int64" and not jax.config.read("jax_enable_x64"):
-            raise ValueError("Discrete(dtype=int64) requires JAX x64 mode")
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self._dtype
-
-    def sample(self, key: jax.Array) -> jax.Array:
-        return super().sample(key).astype(self._dtype)
+        if dtype != jnp.int32:
+            raise ValueError(f"the dtype of a Discrete must be int32, got {dtype!r}.")
 
 
 class Box(spaces.Box):

@@ -1,5 +1,4 @@
 """gymnax's module of this name."""
 
 from envcore_gymnax.experimental import rollout as rollout
-from envcore_gymnax.experimental.rollout import EnvRollout as EnvRollout
 from envcore_gymnax.experimental.rollout import RolloutWrapper as RolloutWrapper

@@ -1,5 +1,4 @@
 """gymnax's module of this name; its `Visualizer` needs envcore-viewer."""
 
-from envcore_gymnax.visualize import vis_gym as vis_gym
 from envcore_gymnax.visualize import visualizer as visualizer
 from envcore_gymnax.visualize.visualizer import Visualizer as Visualizer

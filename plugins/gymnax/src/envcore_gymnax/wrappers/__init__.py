@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from envcore.lazy import lazy_names
 
 from envcore_gymnax.wrappers import compat as compat
 from envcore_gymnax.wrappers import dm_env as dm_env
@@ -14,13 +13,8 @@ from envcore_gymnax.wrappers.purerl import FlattenObservationWrapper as FlattenO
 from envcore_gymnax.wrappers.purerl import LogWrapper as LogWrapper
 from envcore_gymnax.wrappers.purerl import StickyActionWrapper as StickyActionWrapper
 
-_MODULES = ("brax", "evojax", "gym")
-_HOME = {"GymnaxToBraxWrapper": "brax", "GymnaxToGymWrapper": "gym", "GymnaxToVectorGymWrapper": "gym"}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    if name in _HOME:
-        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__, _ = lazy_names(
+    __name__,
+    {"brax": ["GymnaxToBraxWrapper"], "gym": ["GymnaxToGymWrapper", "GymnaxToVectorGymWrapper"]},
+    ["brax", "evojax", "gym"],
+)

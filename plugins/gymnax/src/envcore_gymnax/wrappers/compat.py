@@ -8,18 +8,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from envcore_gymnax.wrappers.purerl import GymnaxWrapper, resetting, stepping
+from envcore_gymnax.wrappers.purerl import GymnaxWrapper, compiled
 
 
 class LegacyStepAPIWrapper(GymnaxWrapper):
     """Returns `(obs, state, reward, done, info)` from `step`, whether the environment returns five values or six."""
 
-    @resetting
-    def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:
-        """Begins an episode."""
-        return self._env.reset(key, params)
-
-    @stepping
+    @compiled
     def step(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
         """Takes one step."""
         obs, state, reward, *flags, info = self._env.step(key, state, action, params)

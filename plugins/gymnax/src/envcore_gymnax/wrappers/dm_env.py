@@ -5,7 +5,6 @@ For programs that are written for dm_env itself, use `DmEnv` of envcore-adapters
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import jax
@@ -13,7 +12,7 @@ import jax.numpy as jnp
 from flax import struct
 
 from envcore_gymnax.settings import returns_six_values
-from envcore_gymnax.wrappers.purerl import GymnaxWrapper, stepping
+from envcore_gymnax.wrappers.purerl import GymnaxWrapper, compiled
 
 
 @struct.dataclass
@@ -38,20 +37,16 @@ class TimeStep:
 class GymnaxToDmEnvWrapper(GymnaxWrapper):
     """`reset` and `step` with a `TimeStep` in place of separate values; `step` resets where an episode has ended."""
 
-    @functools.partial(jax.jit, static_argnums=0)
+    @compiled
     def reset(self, key: jax.Array, params: Any = None) -> TimeStep:
         """Begins an episode."""
         obs, state = self._env.reset(key, params)
         final_obs = obs if returns_six_values() else None
         return TimeStep(state, jnp.zeros((), jnp.float32), jnp.ones((), jnp.float32), obs, final_obs)
 
-    @stepping
+    @compiled
     def step(self, key: jax.Array, timestep: TimeStep, action: Any, params: Any = None) -> TimeStep:
-        """Takes one step.
-
-        Raises:
-          InvalidActionError: an action on the host is no choice of a discrete space, or not finite.
-        """
+        """Takes one step."""
         obs, state, reward, ended, *_, info = self._env.step(key, timestep.state, action, params)
         discount = jnp.where(ended, jnp.float32(0), jnp.float32(1))
         final_obs = None if timestep.final_observation is None else info["final_observation"]

@@ -7,9 +7,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from envcore import forks
-from envcore.checks import positive_integer
-from envcore.errors import InvalidArgumentError
 from evojax.task.base import TaskState, VectorizedTask
 from flax import struct
 
@@ -44,16 +41,12 @@ class GymnaxToEvoJaxTask(VectorizedTask):
     Attributes:
       obs_shape: the shape of an observation.
       act_shape, num_actions: the number of actions, or the length of an action.
-
-    Raises:
-      InvalidArgumentError: `max_steps` is not a positive integer.
     """
 
     def __init__(self, env_name: str, max_steps: int = 1000, test: bool = False):
-        self.max_steps = positive_integer("max_steps", max_steps, InvalidArgumentError)
-        self.test = test
+        self.max_steps, self.test = max_steps, test
         env, params = make(env_name)
-        params = params.replace(max_steps_in_episode=self.max_steps)
+        params = params.replace(max_steps_in_episode=max_steps)
         self.obs_shape, self.act_shape, self.num_actions = env.obs_shape, env.num_actions, env.num_actions
 
         @jax.jit
@@ -74,7 +67,6 @@ class GymnaxToEvoJaxTask(VectorizedTask):
 
     def reset(self, key: jax.Array) -> GymState:
         """Begins an episode for each key."""
-        forks.check()
         return self._reset(key)
 
     def step(self, state: GymState, action: jax.Array) -> tuple[GymState, jax.Array, jax.Array]:

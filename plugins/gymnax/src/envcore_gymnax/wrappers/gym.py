@@ -14,19 +14,17 @@ import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import forks
 from envcore.checks import positive_integer
-from envcore.errors import InvalidActionError, InvalidArgumentError
+from envcore.errors import InvalidArgumentError
 from envcore.random import key_of
 from envcore_adapters.gymnasium.conventions import checked_options, final_entries, seeds_of_each
 from envcore_adapters.inputs import optional_seed
-from gymnasium.error import ClosedEnvironmentError
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from envcore_gymnax.environments.spaces import gymnax_space_to_gym_space
 from envcore_gymnax.settings import GymnaxState, returns_six_values
-from envcore_gymnax.wrappers.purerl import LogEnvState, StickyActionState, check_values
+from envcore_gymnax.wrappers.purerl import LogEnvState
 
 
 class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
@@ -76,13 +74,11 @@ class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
         """Takes one step without auto-reset, so that the last observation is the episode's own.
 
         Raises:
-          InvalidActionError: the action is no choice of a discrete space, or not finite.
+          InvalidActionError: the action of an environment of envcore is no choice of a discrete space, or not finite.
         """
-        check_values(self._env, action, self.env_params)
         self.key, key = jax.random.split(self.key)
-        obs, self.env_state, reward, ended, info = self._env.step_env(key, self.env_state, action, self.env_params)
-        terminated, truncated = _ends(self.env_state, ended, self.env_params)
-        info = _info(info, terminated, truncated, obs)
+        result = _stepped(self._env, key, self.env_state, action, self.env_params)
+        obs, self.env_state, reward, terminated, truncated, info = result
         return _numpy(obs), float(reward), bool(terminated), bool(truncated), _numpy(info)
 
     def render(self) -> Any:
@@ -133,9 +129,7 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
         Raises:
           InvalidArgumentError: the seed or the options are invalid.
-          ClosedEnvironmentError: after `close`.
         """
-        self._check_open()
         params, seeds = _params_after(self, options), seeds_of_each(seed, self.num_envs)
         keys = self.key
         if seeds is None:
@@ -150,30 +144,12 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return _numpy(obs), {}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Takes one step in every environment; `infos["final_obs"]` has the last observation of episodes that ended.
-
-        Raises:
-          InvalidActionError: an action is no choice of a discrete space, or not finite.
-          ClosedEnvironmentError: after `close`.
-        """
-        self._check_open()
-        if not isinstance(actions, jax.Array):
-            try:
-                actions = np.asarray(actions)
-            except ValueError as error:  # lists of different lengths
-                raise InvalidActionError(f"actions must be in {self.action_space!r}: {error}.") from error
-            check_values(self._env, actions, self.env_params, self.num_envs)
+        """Takes one step in every environment; `infos["final_obs"]` has the last observation of episodes that ended."""
         result = self._step(self.key, self.env_state, jnp.asarray(actions), self.env_params)
         self.key, obs, self.env_state, reward, terminated, truncated, info, last = result
         terminated, truncated = np.array(terminated), np.array(truncated)
         infos = _numpy(info) | final_entries(terminated | truncated, _numpy(last), _numpy(info))
         return _numpy(obs), np.array(reward), terminated, truncated, infos
-
-    def render(self) -> Any:
-        """A picture of each environment, uint8 (num_envs, height, width, 3), or None if they have none."""
-        if not hasattr(self._env, "render"):
-            return None
-        return np.array(jax.vmap(self._env.render, (0, None))(self.env_state, self.env_params))
 
     def _reset_one(self, key: jax.Array, params: Any) -> tuple[Any, ...]:
         key, key_reset = jax.random.split(key)
@@ -181,17 +157,11 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def _step_one(self, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
         key, key_step, key_reset = jax.random.split(key, 3)
-        last, after, reward, ended, info = self._env.step_env(key_step, state, action, params)
-        terminated, truncated = _ends(after, ended, params)
+        last, after, reward, terminated, truncated, info = _stepped(self._env, key_step, state, action, params)
         fresh = self._env.reset(key_reset, params)
         choose = functools.partial(jnp.where, terminated | truncated)
         obs, after = jax.tree.map(choose, fresh, (last, after))
-        return key, obs, after, reward, terminated, truncated, _info(info, terminated, truncated, last), last
-
-    def _check_open(self) -> None:
-        forks.check()
-        if self.closed:
-            raise ClosedEnvironmentError(f"{self._env.name} is closed: make another one.")
+        return key, obs, after, reward, terminated, truncated, info, last
 
 
 def _params_after(env: Any, options: Any) -> Any:
@@ -200,22 +170,19 @@ def _params_after(env: Any, options: Any) -> Any:
     return env._env.default_params if params is None else params
 
 
-def _ends(state: Any, ended: Any, params: Any) -> tuple[Any, Any]:
-    """Whether the step to this state terminated, and whether it was truncated."""
-    while isinstance(state, LogEnvState | StickyActionState):
-        state = state.env_state
-    at_limit = state.time >= params.max_steps_in_episode
-    if isinstance(state, GymnaxState):
-        return state.terminated, at_limit & ~state.terminated
-    terminated = ended if returns_six_values() else ended & ~at_limit
-    return terminated, at_limit & ~terminated
-
-
-def _info(info: dict[str, Any], terminated: Any, truncated: Any, last: Any) -> dict[str, Any]:
-    """The entries of `info`; with six values also those of gymnax 1."""
-    if not returns_six_values():
-        return info
-    return {**info, "terminated": terminated, "truncated": truncated, "final_observation": last}
+def _stepped(env: Any, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+    """Six values of a step without reset; with six values, `info` has gymnax 1's entries."""
+    obs, state, reward, ended, info = env.step_env(key, state, action, params)
+    inner = state
+    while isinstance(inner, LogEnvState):
+        inner = inner.env_state
+    at_limit = inner.time >= params.max_steps_in_episode
+    is_limit_apart = returns_six_values()
+    terminated = inner.terminated if isinstance(inner, GymnaxState) else ended if is_limit_apart else ended & ~at_limit
+    truncated = at_limit & ~terminated
+    if is_limit_apart:
+        info = {**info, "terminated": terminated, "truncated": truncated, "final_observation": obs}
+    return obs, state, reward, terminated, truncated, info
 
 
 def _numpy(tree: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from functools import partial as partial
 from typing import Any
 from typing import Optional as Optional
@@ -14,94 +13,14 @@ import chex as chex
 import envcore.spaces
 import jax as jax
 import jax.numpy as jnp
-import numpy as np
-from envcore import forks
-from envcore.errors import InvalidActionError, InvalidArgumentError
+from envcore.errors import InvalidArgumentError
 from flax import struct
 
 from envcore_gymnax.environments import environment as environment
 from envcore_gymnax.environments import spaces as spaces
 
-
-def check_values(env: Any, action: Any, params: Any, num_envs: int | None = None) -> None:
-    """Looks at an action on the host before `jit` hides it, where the environment has an action space.
-
-    A wrong structure or shape is left to the environment, which sees it inside `jit`; not so the shape of a batch.
-
-    Args:
-      env: an environment with gymnax's interface.
-      action: of any kind.
-      params: of the environment.
-      num_envs: the number of environments of a batch of actions; None for one action.
-
-    Raises:
-      InvalidActionError: it is not a choice of a discrete space, not finite, or not a number at all.
-    """
-    if isinstance(action, jax.Array):
-        return
-    try:
-        space = _ours(env.action_space(params))
-    except NotImplementedError:
-        return
-    if space is None:
-        return
-    space = space if num_envs is None else space.batch(num_envs)
-    is_left_out, action = num_envs is None, _in_shape(space, action)
-    if isinstance(action, np.ndarray) and action.dtype.kind in "OSU":
-        is_left_out = False
-    mismatch = space.mismatch(action)
-    problem = mismatch or space.value_problem(action)
-    if problem and not (mismatch and is_left_out):
-        raise InvalidActionError(f"an action of {env.name} must be in {space!r}: {problem}.")
-
-
-def _ours(space: Any) -> spaces.Space | None:
-    """An action space as envcore's, also where it is the real gymnax's; None for any other."""
-    if isinstance(space, spaces.Space):
-        return space
-    if hasattr(space, "n"):
-        return spaces.Discrete(int(space.n))
-    if hasattr(space, "low"):
-        return spaces.Box(np.asarray(space.low), np.asarray(space.high), tuple(space.shape), np.dtype(space.dtype))
-    return None
-
-
-def _in_shape(space: spaces.Space, action: Any) -> Any:
-    """The action as an array of the space's shape, if it has as many numbers; that of a Tuple or Dict as it is."""
-    if isinstance(space, spaces.Tuple | spaces.Dict):
-        return action
-    try:
-        values = np.asarray(action)
-    except ValueError:  # lists of different lengths
-        return action
-    return values.reshape(space.shape) if values.size == np.prod(space.shape, dtype=int) else values
-
-
-def resetting(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Compiles a wrapper's `reset(key, params=None)`."""
-    compiled = jax.jit(method, static_argnums=0)
-
-    @functools.wraps(method)
-    def checked(*args: Any, **kwargs: Any) -> Any:
-        forks.check()
-        return compiled(*args, **kwargs)
-
-    return checked
-
-
-def stepping(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Compiles a wrapper's `step(key, state, action, params=None)`, and looks at an action on the host before."""
-    compiled = jax.jit(method, static_argnums=0)
-
-    @functools.wraps(method)
-    def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
-        forks.check()
-        given = dict(zip(("key", "state", "action", "params"), args, strict=False)) | kwargs
-        if "action" in given:
-            check_values(self._env, given["action"], given.get("params"))
-        return compiled(self, *args, **kwargs)
-
-    return checked
+compiled = functools.partial(jax.jit, static_argnums=0)
+"""Compiles a method of a wrapper."""
 
 
 class GymnaxWrapper:
@@ -144,20 +63,17 @@ class StickyActionWrapper(GymnaxWrapper):
         super().__init__(env)
         if not hasattr(env.action_space(env.default_params), "n"):
             raise InvalidArgumentError("StickyActionWrapper requires a Discrete action space")
-        try:
-            self._probability = float(sticky_action_prob)
-        except (TypeError, ValueError):
-            self._probability = np.nan
-        if not 0 <= self._probability <= 1:
+        if not 0 <= sticky_action_prob <= 1:
             raise InvalidArgumentError(f"sticky_action_prob must be in [0, 1], got {sticky_action_prob!r}")
+        self._probability = sticky_action_prob
 
-    @resetting
+    @compiled
     def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, StickyActionState]:
         """Begins an episode."""
         obs, state = self._env.reset(key, params)
         return obs, StickyActionState(state, jnp.zeros((), jnp.int32))
 
-    @stepping
+    @compiled
     def step(self, key: jax.Array, state: StickyActionState, action: Any, params: Any = None) -> tuple[Any, ...]:
         """Takes one step."""
         action = jnp.asarray(action, jnp.int32)
@@ -183,13 +99,13 @@ class FlattenObservationWrapper(GymnaxWrapper):
             raise TypeError(f"FlattenObservationWrapper needs a Box, got {space!r}")
         return spaces.of_envcore(space.flat_space())
 
-    @resetting
+    @compiled
     def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:
         """Begins an episode."""
         obs, state = self._env.reset(key, params)
         return jnp.reshape(obs, (-1,)), state
 
-    @stepping
+    @compiled
     def step(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
         """Takes one step."""
         obs, state, reward, *flags, info = self._env.step(key, state, action, params)
@@ -227,14 +143,14 @@ class LogWrapper(GymnaxWrapper):
     the last finished one, 0 before (`returned_episode_valid` tells); `timestep` counts all steps.
     """
 
-    @resetting
+    @compiled
     def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, LogEnvState]:
         """Begins an episode."""
         obs, state = self._env.reset(key, params)
         zero, count = jnp.zeros((), jnp.float32), jnp.zeros((), jnp.int32)
         return obs, LogEnvState(state, zero, count, zero, count, jnp.zeros((), jnp.bool_), count)
 
-    @stepping
+    @compiled
     def step(self, key: jax.Array, state: LogEnvState, action: Any, params: Any = None) -> tuple[Any, ...]:
         """Takes one step."""
         return _logged(state, *self._env.step(key, state.env_state, action, params))

@@ -1,3 +1,0 @@
-"""gymnax's module of this name."""
-
-from envcore_gymnax.utils import load_mnist as load_mnist
