@@ -180,6 +180,11 @@ class Rows:
     def view(self) -> View:
         return View(self._states[self._now], self._obs, self._info)
 
+    @property
+    def key(self) -> np.ndarray:
+        """The key's data from which the next step's is made, uint32 (2,)."""
+        return self._keys[self._now]
+
     def step(self, action: PyTree, checked: Callable[[PyTree], PyTree]) -> tuple[Any, ...]:
         """Steps, and returns the fields of a `Step`.
 
@@ -209,7 +214,7 @@ class Rows:
 
     def snapshot(self) -> Any:
         """What `take_snapshot` needs to go on from here."""
-        return self._keys[self._now], self.view, self.done, self._flags
+        return self.key, self.view, self.done, self._flags
 
     def take_snapshot(self, snapshot: Any) -> None:
         for array, saved in zip(*map(jax.tree.leaves, (self.snapshot(), snapshot)), strict=True):
