@@ -20,10 +20,9 @@ from pathlib import Path
 _ROOT = Path(__file__).parents[2]
 _TEMPLATES = Path(__file__).parent
 _PLACES = """In plugins/bridges, add it to README.md: a row of the table, and a section.
-Outside of plugins/bridges, four files name it, and nothing else:
+Outside of plugins/bridges, three files name it, and nothing else:
   core/src/envcore/suggestions.py: {extra} in `_BRIDGED`
   uv.lock: `uv lock && uv sync`
-  .github/workflows/exhaustive.yml: {extra} in `matrix.library`
   tools/site/pages/howto/other_libraries.md: a row of the table of libraries"""
 
 
