@@ -238,4 +238,4 @@ def test_an_unknown_option() -> None:
 def test_the_alias_is_told_from_gymnax(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gymnax", envcore_gymnax)
     with pytest.raises(InvalidArgumentError, match=r"call envcore_gymnax.uninstall\(\) first"):
-        from_gymnax("gymnax/CartPole-v1")
+        from_gymnax("gymnax/Swimmer-misc")
