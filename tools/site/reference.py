@@ -31,7 +31,12 @@ _PAGES = {
     "ray": ("Training with Ray Tune", ["envcore_ray"]),
     "adapters": (
         "Adapters",
-        ["envcore_adapters.gymnasium", "envcore_adapters.dm_env", "envcore_adapters.brax"],
+        [
+            "envcore_adapters.gymnasium",
+            "envcore_adapters.gymnasium.adapter",
+            "envcore_adapters.dm_env",
+            "envcore_adapters.brax",
+        ],
     ),
     "gymnax": ("The drop-in for gymnax", ["envcore_gymnax.alias"]),
     "random": ("Random numbers", ["envcore.random"]),

@@ -13,10 +13,10 @@ from envcore import Environment
 from envcore.engine import arguments
 from envcore_native import MASK, Stepper
 
+from envcore_adapters.gymnasium.adapter import Adapter
 from envcore_adapters.gymnasium.conventions import (
     RENDER_HEIGHT,
     RENDER_MODES,
-    Adapter,
     check_rendering,
     checked_options,
     key_data,
@@ -30,7 +30,7 @@ class GymnasiumEnv(Adapter, gymnasium.Env[Any, Any]):  # pyright: ignore[reportI
 
     Observations are numpy arrays of the observation space's dtypes, new and writable on every step; those of a
     `Discrete` space are `numpy.int64`. Rewards are Python floats, `terminated` and `truncated` Python bools, and
-    `info` has the environment's own entries. For what it shares with `GymnasiumVectorEnv`, see `conventions.Adapter`.
+    `info` has the environment's own entries. For what it shares with `GymnasiumVectorEnv`, see `Adapter`.
 
     Args:
       env: an environment, with or without wrappers, or an id for `envcore.make`.

@@ -18,10 +18,10 @@ from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from envcore_adapters.gymnasium.adapter import Adapter
 from envcore_adapters.gymnasium.conventions import (
     RENDER_HEIGHT,
     RENDER_MODES,
-    Adapter,
     check_rendering,
     checked_options,
     final_entries,
@@ -42,7 +42,7 @@ class GymnasiumVectorEnv(Adapter, VectorEnv[Any, Any, Any]):  # pyright: ignore[
     """A batch of environments of envcore as a `gymnasium.vector.VectorEnv`: one call of machine code a step.
 
     Arrays are writable, but for JAX's. Each entry `x` of `infos` comes with the mask `_x` of the environments that have
-    it. For what it shares with `GymnasiumEnv`, see `conventions.Adapter`.
+    it. For what it shares with `GymnasiumEnv`, see `Adapter`.
 
     The autoreset modes are Gymnasium's:
 
