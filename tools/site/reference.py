@@ -6,7 +6,6 @@ from pathlib import Path
 
 _ALGORITHMS = {
     "ppo": "PPO",
-    "ppo_rnn": "RecurrentPPO",
     "pqn": "PQN",
     "sac": "SAC",
     "dqn": "DQN",

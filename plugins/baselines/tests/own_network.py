@@ -1,4 +1,4 @@
-"""Networks as a user would write them: classes, and a pair of functions for two actions."""
+"""Networks as a user would write them: classes, and functions for two actions."""
 
 from __future__ import annotations
 
@@ -34,6 +34,3 @@ def init(key: jax.Array, obs: jax.Array) -> dict[str, jax.Array]:
 
 def apply(weights: Any, obs: jax.Array) -> tuple[jax.Array, jax.Array]:
     return Linear(2).apply(weights, obs)
-
-
-pair = (init, apply)

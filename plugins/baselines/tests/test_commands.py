@@ -15,7 +15,7 @@ import pytest
 import typer.core
 from envcore import registry
 from envcore_baselines import algorithms, commands
-from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, METRICS_CSV, Training
+from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Training
 from envcore_baselines.training import Run as PlannedRun
 from envcore_runs import checkpoint
 from PIL import Image
@@ -33,10 +33,10 @@ def test_train_and_evaluate(run: Run, tmp_path: Path) -> None:
     code, text, err = run(*TRAIN, *SETTINGS, "--out", str(out))
     assert (code, err) == (0, "")
     assert text.startswith(f"{out}: 2 agents, 128 steps each; last return 0.")
-    assert sorted(path.name for path in out.iterdir()) == [CHECKPOINT, CURVE_CSV, CURVE_PNG, METRICS_CSV, "run.json"]
+    assert sorted(path.name for path in out.iterdir()) == [CHECKPOINT, CURVE_CSV, CURVE_PNG, "run.json"]
     with Image.open(out / CURVE_PNG) as image:
         assert image.size == (900, 600)
-    assert (out / CURVE_CSV).read_text().splitlines()[-1].startswith("128,0.")
+    assert (out / CURVE_CSV).read_text().splitlines()[-1].startswith("128,seed_4,0.")
 
     before = {path: path.read_bytes() for path in out.iterdir()}
     assert run(*TRAIN, *SETTINGS, "--out", str(out))[:2] == (0, text)
@@ -59,7 +59,7 @@ def test_evaluate_takes_the_id_of_a_shipped_agent(run: Run) -> None:
     assert row.split()[1:] == ["500", "0"]
     code, _, err = run("evaluate", "CartPole-v2")
     assert code == 1
-    assert "CartPole-v2 is neither the folder of a run nor an environment with a trained agent. Did you mean" in err
+    assert "CartPole-v2 is neither an environment with a trained agent nor the folder of a run. Did you mean" in err
     code, _, err = run("evaluate", "CartPole-v1", "--best")
     assert (code, err) == (1, "error: best needs the folder of a run: a shipped agent has no curve.\n")
 
@@ -146,7 +146,7 @@ def test_show_prints_the_settings(run: Run) -> None:
     assert (code, err) == (0, "")
     lines = text.splitlines()
     assert lines[:3] == ["[ppo]", "total_steps = 128", "num_envs = 4"]
-    assert lines[-3] == "hidden = [8]"
+    assert "hidden = [8]" in lines
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_show_prints_the_settings(run: Run) -> None:
         (("ppo", "Counter-v0", "--out", "x", "--setting", "clip=1", "--setting", "clip=2"), "gives 'clip' twice."),
         (
             ("ppo", "Counter-v0", "--out", "x", "--setting", "clip=-1"),
-            "clip must be a number from 0 to 10, got -1.",
+            "clip must be Weight, got -1: Expected `float` >= 0.0.",
         ),
         (("ppo", "Counter-v0", "--out", "x", "--setting", "torso=conv"), "torso = 'conv' needs observations"),
         (("ppo", "Counter-v0", "--out", "x", "--randomize", "bonus"), "--randomize must be NAME=VALUE"),

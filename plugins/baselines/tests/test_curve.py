@@ -36,8 +36,7 @@ def test_points_are_means_over_episodes(curve: Curve) -> None:
     assert len(curve) == 4
     assert curve.steps == [100, 200, 300, 400]
     np.testing.assert_array_equal(curve.array(), [[np.nan] * 2, [1.5, np.nan], [2, 3], [np.nan] * 2])
-    assert curve.last == 2.5
-    assert math.isnan(Curve(1).last)
+    np.testing.assert_array_equal(curve.last_returns, [2, 3])
 
 
 def test_a_longer_curve_leaves_the_shorter_one(curve: Curve) -> None:
@@ -45,27 +44,17 @@ def test_a_longer_curve_leaves_the_shorter_one(curve: Curve) -> None:
     assert (len(longer), len(curve)) == (5, 4)
 
 
-def test_csv(curve: Curve) -> None:
-    assert curve.to_csv(NAMES).splitlines() == [
-        "steps,mean,std,seed_0,seed_1",
-        "100,,,,",
-        "200,1.5,0.0,1.5,",
-        "300,2.5,0.5,2.0,3.0",
-        "400,,,,",
-    ]
-
-
-def test_metrics() -> None:
+def test_csv() -> None:
     curve = Curve(2).with_point(100, totals([3, 0], [2, 0], loss=[0.5, 0.25], kl=[1, math.nan]))
     curve = curve.with_point(200, totals([1, 2], [1, 1], loss=[4, 8], kl=[math.inf, 2]))
-    assert curve.metrics_to_csv(NAMES).splitlines() == [
+    assert curve.to_csv(NAMES).splitlines() == [
         "steps,agent,return,loss,kl",
         "100,seed_0,1.5,0.5,1.0",
         "100,seed_1,,0.25,",
         "200,seed_0,1.0,4.0,inf",
         "200,seed_1,2.0,8.0,2.0",
     ]
-    assert Curve(2).metrics_to_csv(NAMES) == "steps,agent,return\n"
+    assert Curve(2).to_csv(NAMES) == "steps,agent,return\n"
 
 
 def test_json_keeps_every_bit(curve: Curve) -> None:

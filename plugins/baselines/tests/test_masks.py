@@ -20,7 +20,6 @@ from envcore_baselines.es import ESConfig
 from envcore_baselines.evaluation import episode_returns
 from envcore_baselines.learner import ILLEGAL, as_observed, masked, observed, with_masks
 from envcore_baselines.ppo import Categorical, PPOConfig
-from envcore_baselines.ppo_rnn import RecurrentPPOConfig
 from envcore_baselines.pqn import PQN, PQNConfig
 from envcore_baselines.trained import TrainedAgent
 from envcore_baselines.training import Run, Training
@@ -74,8 +73,7 @@ class Pairs(Counter):
 
 DQN_SETTINGS: dict[str, Any] = {"min_replay_size": 8, "batch_size": 8, "replay_capacity": 64, "hidden": (8,)}
 CONFIGS: dict[str, Any] = {
-    "ppo": PPOConfig(num_envs=8, rollout_steps=16, hidden=(8,), normalize_observations=True),
-    "ppo_rnn": RecurrentPPOConfig(num_envs=8, rollout_steps=16, hidden=(8,), memory=4, normalize_observations=True),
+    "ppo": PPOConfig(num_envs=8, rollout_steps=16, hidden=(8,), memory=4, normalize_observations=True),
     "es": ESConfig(population_size=8, episodes=2, hidden=(8,), normalize_observations=True),
     "dqn": DQNConfig(epsilon=0.5, num_envs=8, **DQN_SETTINGS),
     "pqn": PQNConfig(num_envs=8, rollout_steps=16, hidden=(8,), epsilon=0.5),
@@ -88,7 +86,7 @@ CONFIGS: dict[str, Any] = {
     ("name", "env"),
     [
         *((name, Stairs()) for name in CONFIGS),
-        *((name, Pairs(joint=joint)) for name in ("ppo", "ppo_rnn", "es") for joint in (False, True)),
+        *((name, Pairs(joint=joint)) for name in ("ppo", "es") for joint in (False, True)),
     ],
 )
 def test_only_legal_actions_are_taken(name: str, env: Any) -> None:

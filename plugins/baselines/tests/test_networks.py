@@ -6,6 +6,7 @@ import contextlib
 import json
 import shutil
 import sys
+import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +20,12 @@ from envcore import spaces
 from envcore.errors import FileError, InvalidArgumentError
 from envcore_baselines import algorithms, training
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.networks import Network, checked_network, network_of
+from envcore_baselines.networks import checked_network, network_of
 from envcore_baselines.ppo import PPO
 from envcore_baselines.trained import TrainedAgent
 from envcore_baselines.training import Run
 from guessing import Guess, GuessConfig
-from own_network import Linear, LinearValues, apply, init, pair
+from own_network import Linear, LinearValues, apply, init
 from toy import Counter, Spring
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ def test_what_is_a_network() -> None:
     module = Linear(2)
     assert network_of(module) is module
     assert network_of(Linear) is Linear
-    assert network_of((init, apply)) == Network(init, apply) == network_of("own_network:pair")
     assert network_of("own_network:Linear") is Linear
 
 
@@ -57,7 +57,6 @@ def test_what_is_a_network() -> None:
             ConfigError,
             "the network must have the functions .* got <function init.*what makes a network is to be called",
         ),
-        ((init, 3), ConfigError, "the network must have the functions"),
         ("own_network:init", ConfigError, "the network must have the functions .* got 'own_network:init'"),
         ("own_network:nothing", InvalidArgumentError, "network own_network:nothing cannot be imported: AttributeError"),
         ("own_network", InvalidArgumentError, "network must be MODULE:NAME, as in `import MODULE`, got 'own_network'"),
@@ -70,7 +69,7 @@ def test_what_is_none(network: Any, error: type[Exception], message: str) -> Non
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("run")
-@pytest.mark.parametrize("network", [Linear, Linear(2), pair, "own_network:Linear"])
+@pytest.mark.parametrize("network", [Linear, Linear(2), "own_network:Linear"])
 def test_training_with_it(network: Any) -> None:
     (agent,) = envcore_baselines.train("ppo", "Counter-v0", network=network, **SMALL).agents
     assert jax.tree.map(np.shape, agent.agent.network) == jax.tree.map(
@@ -122,7 +121,7 @@ def test_a_run_finds_it_again(run: Command, tmp_path: Path) -> None:
     assert run("evaluate", str(tmp_path / "run"), "--episodes", "2")[0] == 0
     with pytest.raises(FileError, match="holds another run"):
         envcore_baselines.train("ppo", "Counter-v0", out=tmp_path / "run", **SMALL)
-    for network in (Linear(2), pair, type("Local", (Linear,), {})):
+    for network in (Linear(2), type("Local", (Linear,), {})):
         with pytest.raises(InvalidArgumentError, match=r"the network .* has no name by which a saved run can find it"):
             envcore_baselines.train("ppo", "Counter-v0", network=network, out=tmp_path / "other", **SMALL)
 
@@ -153,7 +152,7 @@ def test_an_algorithm_that_takes_none() -> None:
     [
         (Linear(3), r"outputs float32 \(n, 2\) and values float32 \(n,\), got \[\(\(2, 3\), 'float32'\)"),
         (
-            Network(init, lambda weights, obs: obs),
+            types.SimpleNamespace(init=init, apply=lambda weights, obs: obs),
             r"float32 \(n, 2\) and .*, got \[\(\(2, 4\), 'float32'\)\] for n = 2",
         ),
     ],
@@ -190,7 +189,7 @@ class Flags(Counter):
 
 
 def test_normalized_observations_are_floats() -> None:
-    env, network = Flags(), (init, lambda weights, obs: apply(weights, ~obs))
+    env, network = Flags(), types.SimpleNamespace(init=init, apply=lambda weights, obs: apply(weights, ~obs))
     for is_normalized in (False, True):
         config = algorithms.config("ppo", None, {**SMALL, "normalize_observations": is_normalized})
         fails = pytest.raises(TypeError) if is_normalized else contextlib.nullcontext()
@@ -200,6 +199,6 @@ def test_normalized_observations_are_floats() -> None:
 
 @pytest.mark.parametrize("weights", [{}, jnp.zeros(3, jnp.int32)])
 def test_weights_that_cannot_learn(weights: Any) -> None:
-    network = Network(lambda key, obs: weights, lambda weights, obs: obs[:, :2])
+    network = types.SimpleNamespace(init=lambda key, obs: weights, apply=lambda weights, obs: obs[:, :2])
     with pytest.raises(ValueError, match="the network must have weights, which are floats, so that it can learn"):
         checked_network(network, jnp.zeros(4), {"values": (2,)})

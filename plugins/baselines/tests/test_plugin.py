@@ -16,7 +16,7 @@ def test_the_installed_baselines_are_announced() -> None:
     assert found.specs == (*envcore_commands(), *envcore_policies(), *envcore_algorithms())
     assert [spec.name for spec in found.specs if spec.kind == "command"] == ["train", "evaluate", "bsuite"]
     algorithms = [spec.name for spec in found.specs if spec.kind == "algorithm"]
-    assert algorithms == ["ppo", "ppo_rnn", "es", "dqn", "pqn", "sac", "bootstrapped_dqn"]
+    assert algorithms == ["ppo", "es", "dqn", "pqn", "sac", "bootstrapped_dqn"]
 
 
 @pytest.mark.parametrize(

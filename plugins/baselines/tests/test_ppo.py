@@ -36,6 +36,7 @@ class Collected(NamedTuple):
     """What an update learns from, in the order in which it is collected."""
 
     obs: Any
+    memory: Any
     action: Any
     log_prob: Any
     value: Any
@@ -118,7 +119,7 @@ def test_it_learns_from_what_the_environment_did(goal: int, limit: int) -> None:
     np.testing.assert_array_equal(steps.reward, 0.5 * (steps.action == 1))
     assert (steps.done >= steps.terminated).all()
     assert (steps.done & ~steps.terminated).any() == (limit == 1)
-    outputs, values = jax.vmap(ppo._apply, (None, 0))(state.agent, steps.obs)
+    outputs, values, _ = jax.vmap(ppo._apply, (None, 0))(state.agent, steps.obs)
     log_probs = ppo._distribution.log_prob(outputs, steps.action)
     np.testing.assert_allclose(steps.log_prob, log_probs, rtol=1e-5)
     np.testing.assert_allclose(steps.value, values, rtol=1e-5, atol=1e-6)
@@ -129,15 +130,13 @@ def test_it_learns_from_what_the_environment_did(goal: int, limit: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ppo", "ppo_rnn"])
-def test_the_weight_of_the_entropy_falls_to_zero(name: str) -> None:
+@pytest.mark.parametrize("memory", [0, 4])
+def test_the_weight_of_the_entropy_falls_to_zero(memory: int) -> None:
     """The first gradient step is that of a constant weight, those after the planned ones are that of none."""
     env, params = Counter(), Counter().default_params
 
     def update(**settings: Any) -> Any:
-        given = {"total_steps": 64, "num_envs": 4, "rollout_steps": 8, "epochs": 1, "minibatches": 1, "hidden": [8]}
-        config = algorithms.config(name, None, {**given, "anneal": False, **settings})
-        found: Any = algorithms.learner(name, env, params, config)
+        found = learner(env, params, epochs=1, minibatches=1, anneal=False, memory=memory, **settings)
         return jax.jit(found.init), jax.jit(lambda state: found.update(state)[0])
 
     init, annealed = update(entropy_coefficient=10.0, anneal_entropy=True)
@@ -178,6 +177,30 @@ def test_a_dict_of_observations_is_flattened() -> None:
 
 
 @pytest.mark.slow
+def test_the_memory_holds_the_episode() -> None:
+    """Acting step by step, and going through the rollout, find the memory and the values that were collected."""
+    env = Counter()
+    ppo = learner(env, env.default_params.replace(max_steps_in_episode=3), memory=5)
+    state, _ = jax.jit(ppo.update)(jax.jit(ppo.init)(KEY))
+    after, _, steps = update(ppo, state)
+    assert steps.done[:-1].any()
+    start = np.concatenate([np.zeros((1, 4), bool), steps.done[:-1]])
+    assert not steps.memory[start].any()
+    rows = steps.obs.reshape(32, -1), steps.memory[0], start
+    outputs, values, memory = jax.jit(ppo._apply)(state.agent, *rows)
+    np.testing.assert_allclose(values.reshape(8, 4), steps.value, atol=1e-5)
+    np.testing.assert_allclose(np.where(steps.done[-1][:, None], 0, memory), after.rollout.memory, atol=1e-5)
+    act = jax.jit(lambda memory, obs: ppo.act(state.agent, memory, obs, KEY, greedy=True))
+    for column in range(4):
+        memory = steps.memory[0, column]
+        for time in range(8):
+            memory = ppo.start_memory() if start[time, column] else memory
+            np.testing.assert_allclose(memory, steps.memory[time, column], atol=1e-5)
+            action, memory = act(memory, steps.obs[time, column])
+            assert action == outputs.reshape(8, 4, -1)[time, column].argmax()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
 @pytest.mark.parametrize("shared", [False, True])
 def test_hidden_layers(activation: str, shared: bool) -> None:
@@ -186,7 +209,7 @@ def test_hidden_layers(activation: str, shared: bool) -> None:
     layers = [jax.tree.map(np.asarray, layer) for layer in agent.network["params"].values()]
     assert [layer["kernel"].shape for layer in layers] == [(4, 5)] * (1 if shared else 2) + [(5, 2), (5, 1)]
     obs = np.eye(4, dtype=np.float32)
-    outputs, values = ppo._apply(agent, obs)
+    outputs, values, _ = ppo._apply(agent, obs)
     function = np.tanh if activation == "tanh" else lambda x: np.maximum(x, 0)
     hidden = [function(obs @ layer["kernel"] + layer["bias"]) for layer in layers[:-2]]
     for found, inputs, layer in ((outputs, hidden[0], layers[-2]), (values[..., None], hidden[-1], layers[-1])):
@@ -331,7 +354,8 @@ def test_bounds_may_be_infinite_on_one_side_or_both() -> None:
             r"torso = 'conv' needs observations \(height, width, channels\) of at least 3 x 3, Counter has",
         ),
         (Counter(), {"minibatches": 5}, r"minibatches must divide num_envs \* rollout_steps = 32, got 5"),
-        (Whole(), {}, "ppo needs actions of a Discrete or a float Box, Whole has Box"),
+        (Counter(), {"memory": 3, "minibatches": 8}, "minibatches must divide num_envs = 4, got 8"),
+        (Whole(), {}, "actions must be those of a Discrete or a float Box, Whole has Box"),
     ],
 )
 def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> None:
@@ -345,7 +369,6 @@ def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> 
     ("name", "env_id", "steps"),
     [
         pytest.param("ppo", "Catch-bsuite", 20_480, marks=pytest.mark.slow),
-        pytest.param("ppo_rnn", "Catch-bsuite", 20_480, marks=pytest.mark.slow),
         pytest.param("dqn", "Catch-bsuite", 10_000, marks=pytest.mark.slow),
         pytest.param("pqn", "Catch-bsuite", 20_480, marks=pytest.mark.slow),
         pytest.param("sac", "Pendulum-v1", 6_144, marks=pytest.mark.slow),
@@ -356,9 +379,10 @@ def test_a_copy_of_the_file_trains(name: str, env_id: str, steps: int, tmp_path:
     source = Path(ppo_file.__file__).parent / f"{name}.py"
     (tmp_path / "copied.py").write_text(source.read_text())
     shared = re.findall(r"^(?:from|import) envcore_(\S+)", source.read_text(), flags=re.MULTILINE)
-    assert {f"baselines.{each}" for each in ("dqn", "learner", "networks", "permutations", "ppo")}.issuperset(shared)
-    program = f"import copied; copied.main({env_id!r}, '{steps}')"
-    found = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    ours = ("dqn", "learner", "networks", "permutations", "ppo", "settings")
+    assert {f"baselines.{each}" for each in ours}.issuperset(shared)
+    command = [sys.executable, "copied.py", env_id, str(steps)]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
     assert re.match(r"[\d,]+ steps: return -?[\d.]+", found.stdout)
 
@@ -384,6 +408,25 @@ def test_discrete_actions_are_learned(env: Any, total_steps: int) -> None:
     settings: dict[str, Any] = {"total_steps": total_steps, "num_envs": 16, "rollout_steps": 16, "learning_rate": 0.01}
     ppo = algorithms.learner("ppo", env, params, PPOConfig(**{**vars(SMALL), **settings}))
     assert (mean_returns(ppo, 2)[:, -1] > 1.4).all()
+
+
+class Dark(Counter):
+    """Shows nothing. Counting earns 1 in the third step, and costs 1 before it."""
+
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        reward = jnp.where(state.time == 2, 1.0, -1.0) * action
+        return state, reward, False, {}
+
+    def observe(self, state: Any, params: Any) -> Any:
+        return jnp.zeros(self.goal + 1)
+
+
+@pytest.mark.slow
+def test_what_only_memory_can_tell_is_learned() -> None:
+    """Without a memory nothing is better than to wait, which earns 0."""
+    params = Dark().default_params.replace(max_steps_in_episode=3)
+    settings: dict[str, Any] = {"total_steps": 16_000, "num_envs": 16, "rollout_steps": 16, "learning_rate": 0.01}
+    assert (mean_returns(learner(Dark(), params, memory=16, **settings), 2)[:, -1] > 0.8).all()
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from envcore_baselines.training import saved_curve
 from several_processes import Command, commands, connected, pair
 
 TRAIN = ("train", "ppo", "CartPole-v1", "--seeds", "3", "--setting", "total_steps=40000", "--seed", "2", "--out")
-FILES = ("checkpoint.safetensors", "curve.csv", "curve.png", "metrics.csv", "run.json")
+FILES = ("checkpoint.safetensors", "curve.csv", "curve.png", "run.json")
 
 
 def files(folder: Path) -> dict[str, bytes]:

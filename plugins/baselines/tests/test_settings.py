@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import envcore
 import mnist_files
@@ -14,20 +15,20 @@ import pytest
 from envcore_baselines import algorithms, settings
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.ppo import PPO
+from envcore_baselines.settings import Fraction, Natural, Positive, Weight
 
 CONFIGS = settings.folder_of(PPO)
 
 
 @dataclasses.dataclass(frozen=True)
 class Toy:
-    steps: int = 100
-    rate: Annotated[float, (0, 1)] = 0.5
+    steps: Positive = 100
+    rate: Fraction = 0.5
     kind: Literal["plain", "fancy"] = "plain"
     fast: bool = False
-    hidden: tuple[int, ...] = (64, 64)
-    size: int = 8
-    memory: int = 0
-    weight: float = 0.5
+    hidden: tuple[Positive, ...] = (64, 64)
+    memory: Natural = 0
+    weight: Weight = 0.5
     label: str = "none"
 
 
@@ -49,30 +50,27 @@ def test_numbers_of_numpy() -> None:
     found = settings.build(Toy, given, "here")
     assert found == Toy(steps=7, rate=0.5, fast=True, hidden=(8, 4), weight=2.0)
     assert {type(each) for each in dataclasses.asdict(found).values()} == {int, float, str, bool, tuple}
-    assert algorithms.grid("ppo", {"clip": np.array([0.1, 0.2])}, {}) == {"clip": [0.1, 0.2]}
+    assert algorithms.grid("ppo", {"clip": np.array([0.1, 0.2])}) == {"clip": [0.1, 0.2]}
 
 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("speed", 1, "there is no setting 'speed'. The settings are steps, rate, kind, fast, hidden, size, "),
-        ("steps", 0, "steps must be an integer from 1 to 2,147,483,647, got 0"),
-        ("steps", 1.5, "steps must be an integer from 1 to 2,147,483,647, got 1.5"),
-        ("steps", True, "steps must be an integer from 1 to 2,147,483,647, got True"),
-        ("memory", -1, "memory must be an integer from 0 to 2,147,483,647, got -1"),
-        ("rate", "fast", "rate must be a number from 0 to 1, got 'fast'"),
-        ("rate", float("nan"), "rate must be a number from 0 to 1, got nan"),
-        ("rate", 1.1, "rate must be a number from 0 to 1, got 1.1"),
-        ("weight", -0.5, "weight must be a number from 0 to 1,000,000, got -0.5"),
-        ("kind", "odd", "kind must be one of 'plain', 'fancy', got 'odd'"),
-        ("fast", 1, "fast must be true or false, got 1"),
-        ("label", 1, "label must be a string, got 1"),
-        ("hidden", [0], r"hidden must be a list of positive integers, such as \[64, 64\], got \[0\]"),
-        ("hidden", 64, r"hidden must be a list of positive integers, such as \[64, 64\], got 64"),
+        ("speed", 1, "there is no setting 'speed'. The settings are steps, rate, kind, fast, hidden, memory, "),
+        ("steps", 0, "steps must be Positive, got 0: Expected `int` >= 1."),
+        ("steps", 1.5, "steps must be Positive, got 1.5: Expected `int`, got `float`."),
+        ("steps", True, "steps must be Positive, got True: Expected `int`, got `bool`."),
+        ("memory", -1, "memory must be Natural, got -1: Expected `int` >= 0."),
+        ("rate", "fast", "rate must be Fraction, got 'fast': Expected `float`, got `str`."),
+        ("rate", float("nan"), "rate must be Fraction, got nan: Expected `float` >= 0.0."),
+        ("weight", -0.5, "weight must be Weight, got -0.5: Expected `float` >= 0.0."),
+        ("kind", "odd", """kind must be Literal['plain', 'fancy'], got 'odd': Invalid enum value 'odd'."""),
+        ("fast", 1, "fast must be bool, got 1: Expected `bool`, got `int`."),
+        ("hidden", [0], "hidden must be tuple[Positive, ...], got [0]: Expected `int` >= 1 - at `$[0]`."),
     ],
 )
 def test_an_invalid_value(name: str, value: Any, message: str) -> None:
-    with pytest.raises(ConfigError, match=f"^here: {message}"):
+    with pytest.raises(ConfigError, match=re.escape(f"here: {message}")):
         settings.build(Toy, {name: value}, "here")
 
 

@@ -10,13 +10,11 @@ import envcore_baselines
 import jax
 import numpy as np
 import pytest
-from envcore.errors import InvalidArgumentError
 from envcore_baselines import algorithms, training
 from envcore_baselines.dqn import DQNConfig
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.es import ESConfig
 from envcore_baselines.ppo import PPOConfig
-from envcore_baselines.ppo_rnn import RecurrentPPOConfig
 from envcore_baselines.sweep import Swept
 from envcore_baselines.training import Run
 from toy import Counter, Spring
@@ -28,7 +26,6 @@ SMALL: dict[str, Any] = {"num_envs": 4, "rollout_steps": 8, "epochs": 1, "hidden
 KEY = jax.random.key(0)
 CONFIGS: dict[str, Any] = {
     "ppo": PPOConfig(num_envs=4, rollout_steps=8, minibatches=2, hidden=(4,)),
-    "ppo_rnn": RecurrentPPOConfig(num_envs=4, rollout_steps=8, minibatches=2, hidden=(4,), memory=3),
     "es": ESConfig(population_size=4, episodes=1, hidden=(4,)),
     "dqn": DQNConfig(min_replay_size=1, replay_capacity=16, batch_size=4, hidden=(4,)),
 }
@@ -93,8 +90,8 @@ def test_agents_of_a_sweep(tmp_path: Path) -> None:
         weights = jax.tree.leaves(found.agents[2 * number].agent), jax.tree.leaves(alone.agents[0].agent)
         for mine, theirs in zip(*weights, strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=1e-3, atol=1e-5)
-    header = (tmp_path / "curve.csv").read_text().splitlines()[0]
-    assert header == ",".join(["steps", "mean", "std", *found.names])
+    rows = (tmp_path / "curve.csv").read_text().splitlines()
+    assert [row.split(",")[1] for row in rows[-4:]] == found.names
 
 
 @pytest.mark.slow
@@ -149,20 +146,11 @@ def test_numbers_of_other_algorithms(algorithm: str) -> None:
     [
         ({"speed": [1.0]}, {}, "sweep: there is no setting 'speed'. The settings are "),
         ({"epochs": [1, 2]}, {}, "sweep: epochs decides the shape of the program; what can be swept: learning_rate, "),
-        ({"learning_rate": [2.0]}, {}, "sweep: learning_rate must be a number from 0 to 1, got 2.0"),
+        ({"learning_rate": [2.0]}, {}, "sweep: learning_rate must be Fraction, got 2.0: Expected `float` <= 1.0"),
         ({"learning_rate": []}, {}, "sweep: learning_rate needs a list of values"),
-        ({"learning_rate": [0.1, 0.1]}, {}, "sweep: learning_rate has a value twice"),
-        ({"learning_rate": [0.1]}, {"learning_rate": 0.2}, "sweep: learning_rate is also given as a setting"),
         ({"discount": [0.9]}, {"normalize_rewards": True}, "discount cannot be swept with these settings: train a run"),
     ],
 )
 def test_what_cannot_be_swept(sweep: Any, settings: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         envcore_baselines.train("ppo", "Counter-v0", sweep=sweep, **{**SMALL, **settings})
-
-
-@pytest.mark.usefixtures("run")
-def test_more_agents_than_a_run_has() -> None:
-    sweep = {name: np.linspace(0, 1, 100).tolist() for name in ("learning_rate", "clip")}
-    with pytest.raises(InvalidArgumentError, match="the run has 20,000 agents, of at most 10,000"):
-        envcore_baselines.train("ppo", "Counter-v0", seeds=2, sweep=sweep)

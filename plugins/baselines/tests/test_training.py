@@ -17,7 +17,7 @@ from envcore.wrappers import FlattenObservation, RandomizeParams
 from envcore_baselines import training
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.ppo import PPO, PPOConfig
-from envcore_baselines.training import CHECKPOINT, CURVE_CSV, METRICS_CSV, Run, Training
+from envcore_baselines.training import CHECKPOINT, CURVE_CSV, Run, Training
 from envcore_runs import checkpoint
 from envcore_runs.folder import RUN as RUN_JSON
 from toy import Counter, Spring
@@ -81,17 +81,7 @@ class TestRun:
         with pytest.raises(FileError, match="is damaged"):
             Run.load(tmp_path)
 
-    @pytest.mark.parametrize(
-        ("name", "value"),
-        [
-            ("num_seeds", "two"),
-            ("num_seeds", 0),
-            ("seed", -1),
-            ("seed", True),
-            ("options", []),
-            ("options", None),
-        ],
-    )
+    @pytest.mark.parametrize(("name", "value"), [("num_seeds", 0), ("seed", True), ("options", None)])
     def test_a_damaged_run(self, tmp_path: Path, name: str, value: Any) -> None:
         found = {**dataclasses.asdict(RUN), name: value}
         (tmp_path / RUN_JSON).write_text(json.dumps(found))
@@ -144,12 +134,11 @@ class TestTraining:
 
     @pytest.mark.slow
     def test_the_curve_covers_all_updates(self, learner: PPO, whole: Path) -> None:
-        found = Training.load(learner, RUN, whole)
+        found = Training(learner, RUN, whole)
         assert found.is_finished
         assert found.curve.steps == [96, 192, 288]
         assert (whole / CURVE_CSV).read_text() == found.curve.to_csv(RUN.names)
-        assert (whole / METRICS_CSV).read_text() == found.curve.metrics_to_csv(RUN.names)
-        assert set(files(whole)) == {CHECKPOINT, CURVE_CSV, METRICS_CSV}
+        assert set(files(whole)) == {CHECKPOINT, CURVE_CSV}
 
     @pytest.mark.parametrize("points", [1, 2])
     def test_an_interrupted_run_ends_like_a_whole_one(
@@ -194,7 +183,7 @@ class TestTraining:
         folder = tmp_path / "other"
         folder.mkdir()
         other = finish(Training(learner, dataclasses.replace(RUN, seed=RUN.seed + 1), folder))
-        found = Training.load(learner, RUN, whole)
+        found = Training(learner, RUN, whole)
         mine, theirs = (each.curve.array() for each in (found, other))
         np.testing.assert_allclose(theirs[:, 0], mine[:, 1], rtol=1e-4)
         weights = [jax.tree.leaves(each.agents.network) for each in (found, other)]
@@ -237,7 +226,3 @@ class TestTraining:
         other = PPO(Spring(), Spring().default_params, CONFIG)
         with pytest.raises(FileError, match="does not fit"):
             Training(other, RUN, whole)
-
-    def test_a_folder_without_a_checkpoint(self, learner: PPO, tmp_path: Path) -> None:
-        with pytest.raises(FileError, match="has no checkpoint yet"):
-            Training.load(learner, RUN, tmp_path)

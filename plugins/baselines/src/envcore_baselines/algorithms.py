@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 OURS = ", ".join(spec.name for spec in envcore_algorithms())
 """The names of those of this package."""
 
-MAX_AGENTS = 10_000
-"""Agents that one run can train."""
-
-
 Algorithm: TypeAlias = str | type[Any]
 """An announced name, `MODULE:CLASS`, or a class: one with the members of `Learner`, and `Config`."""
 
@@ -81,19 +77,12 @@ def config(algorithm: Algorithm, env_id: str | None, given: Mapping[str, Any], s
     return settings.build(kind.Config, {**tuned, **given}, f"settings of {env_id}")
 
 
-def grid(
-    algorithm: Algorithm,
-    sweep: Mapping[str, Sequence[Any] | np.ndarray],
-    given: Mapping[str, Any],
-    source: str = "sweep",
-) -> dict[str, list[float]]:
+def grid(algorithm: Algorithm, sweep: Mapping[str, Sequence[Any] | np.ndarray]) -> dict[str, list[float]]:
     """The values of settings that are swept, checked.
 
     Args:
       algorithm: its name or class.
       sweep: the values, by name.
-      given: the settings that are given, which cannot be swept as well.
-      source: where the values come from, for error messages.
 
     Raises:
       ConfigError: there is no such setting, it is not a number of the algorithm, or a value is invalid.
@@ -104,14 +93,10 @@ def grid(
     for setting, values in sweep.items():
         if setting in defaults and type(defaults[setting]) is not float:
             numbers = ", ".join(each for each, default in defaults.items() if type(default) is float)
-            raise ConfigError(f"{source}: {setting} decides the shape of the program; what can be swept: {numbers}.")
-        if setting in given:
-            raise ConfigError(f"{source}: {setting} is also given as a setting.")
+            raise ConfigError(f"sweep: {setting} decides the shape of the program; what can be swept: {numbers}.")
         if isinstance(values, str) or not hasattr(values, "__len__") or not len(values):
-            raise ConfigError(f"{source}: {setting} needs a list of values, got {values!r}.")
-        found[setting] = [getattr(settings.build(kind, {setting: value}, source), setting) for value in values]
-        if len(set(found[setting])) < len(values):
-            raise ConfigError(f"{source}: {setting} has a value twice.")
+            raise ConfigError(f"sweep: {setting} needs a list of values, got {values!r}.")
+        found[setting] = [getattr(settings.build(kind, {setting: value}, "sweep"), setting) for value in values]
     return found
 
 
@@ -126,14 +111,14 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
       network: as for `networks.network_of`; None for the algorithm's own.
 
     Raises:
-      ConfigError: there is no such algorithm, it takes no network, the settings, the network or the environment's
-        spaces do not fit, or the class lacks a member of `Learner`.
+      ConfigError: there is no such algorithm, it takes no network, or the settings, the network or the
+        environment's spaces do not fit.
       InvalidArgumentError: the class or the network cannot be imported.
     """
     if env.observation_space(params).flat_space().shape == (0,):
         raise ConfigError(f"{env.name} observes no numbers: {env.observation_space(params)}.")
     from envcore_baselines.distributions import of_several
-    from envcore_baselines.learner import Learner, observed
+    from envcore_baselines.learner import observed
 
     kind, _ = _found(algorithm)
     arguments = inspect.signature(kind).parameters
@@ -143,15 +128,9 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
             raise ConfigError(f"{kind.__name__} takes no network; ppo, pqn and dqn take one.")
         options["network"] = networks.network_of(network)
     try:
-        made: Learner = kind(observed(env, params), params, config, **options)
+        return kind(observed(env, params), params, config, **options)
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    for member in vars(Learner):
-        if not member.startswith("_") and not hasattr(made, member):
-            raise ConfigError(
-                f"the algorithm {kind.__name__} has no {member}: envcore_baselines.learner.Learner says what it is."
-            )
-    return made
 
 
 def _found(algorithm: Algorithm) -> tuple[type[Any], str]:

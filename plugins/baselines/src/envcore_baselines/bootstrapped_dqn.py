@@ -26,7 +26,8 @@ from envcore.environment import Environment
 from flax import linen as nn
 
 from envcore_baselines.dqn import DQN, DQNConfig, Transition, add, empty
-from envcore_baselines.learner import Fraction, as_floats, masked, split_mask
+from envcore_baselines.learner import as_floats, masked, split_mask
+from envcore_baselines.settings import Fraction, Positive, Weight
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,12 +40,12 @@ class BootstrappedDQNConfig(DQNConfig):
       mask_probability: the probability with which a member learns from a transition.
     """
 
-    min_replay_size: int = 128
-    batch_size: int = 128
+    min_replay_size: Positive = 128
+    batch_size: Positive = 128
     epsilon: Fraction = 0.0
     hidden: tuple[int, ...] = (50, 50)
-    members: int = 20
-    prior_scale: float = 5.0
+    members: Positive = 20
+    prior_scale: Weight = 5.0
     mask_probability: Fraction = 1.0
 
 

@@ -41,36 +41,24 @@ def train(
     seeds: Annotated[int, typer.Option(help="Number of agents, which are trained side by side.")] = 1,
     seed: Seed = 0,
     setting: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A setting of the algorithm; may be given several times."),
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting of the algorithm (repeatable).")
     ] = None,
     sweep: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE,VALUE",
-            help="Values of a setting, of which each is trained with --seeds agents, all in one program; may be given "
-            "several times, for every combination.",
-        ),
+        typer.Option(metavar="NAME=VALUE,VALUE", help="Train --seeds agents with each value (repeatable)."),
     ] = None,
     option: Options = None,
     set_: Params = None,
-    evaluate: Annotated[
-        int,
-        typer.Option("--evaluate", metavar="N", help="Greedy episodes of each agent at each point of the curve."),
-    ] = 0,
+    evaluate: Annotated[int, typer.Option(metavar="N", help="Greedy episodes of each agent at each point.")] = 0,
     log: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KIND", help="Also write the points of the curve as jsonl, tensorboard or wandb."),
+        list[str] | None, typer.Option(metavar="KIND", help="Also log the points to tensorboard or wandb (repeatable).")
     ] = None,
     randomize: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="PARAM=LOW,HIGH", help="Draw one of its params anew for each episode; may be given several times."
-        ),
+        typer.Option(metavar="PARAM=LOW,HIGH", help="Draw one of its params for each episode (repeatable)."),
     ] = None,
     network: Annotated[
-        str | None,
-        typer.Option(metavar="MODULE:NAME", help="Your network, for an algorithm that takes one, as ppo does."),
+        str | None, typer.Option(metavar="MODULE:NAME", help="Your network, for ppo, pqn and dqn.")
     ] = None,
     show: Annotated[bool, typer.Option("--show", help="Print the settings, and do not train.")] = False,
     devices: Devices = None,
@@ -80,7 +68,7 @@ def train(
 ) -> None:
     """Train agents, each on one device.
 
-    DIR gets run.json, checkpoint.safetensors, curve.csv, curve.png and metrics.csv. To continue an interrupted run,
+    DIR gets run.json, checkpoint.safetensors, curve.csv and curve.png. To continue an interrupted run,
     give the same command again: the results are those of a run without an interruption, bit for bit, if each device has
     as many agents as before. A seed alone learns otherwise than the same seed in a group, as rounding differs.
     """
@@ -146,12 +134,8 @@ def evaluate(
         ),
     ],
     episodes: Annotated[int, typer.Option(help="Episodes of each agent.")] = 100,
-    sample: Annotated[
-        bool, typer.Option("--sample", help="Sample actions, instead of the most probable ones.")
-    ] = False,
-    best: Annotated[
-        bool, typer.Option("--best", help="Play each agent as it was at the best point of its curve, not at the last.")
-    ] = False,
+    sample: Annotated[bool, typer.Option("--sample", help="Sample actions instead of the most probable ones.")] = False,
+    best: Annotated[bool, typer.Option("--best", help="Play the agents of the best points of their curves.")] = False,
     seed: Seed = 0,
 ) -> None:
     """Measure the mean return of trained agents over whole episodes.
@@ -172,12 +156,8 @@ def evaluate(
     from envcore_baselines.evaluation import MAX_STEPS
 
     keys = jax.random.split(key_of(seed), len(players))
-    with (
-        output.progress_bar(is_shown=output.console().is_terminal, transient=True) as progress,
-        memory.explained("--episodes", episodes),
-    ):
-        tracked = progress.track(list(zip(players, keys, strict=True)), description="agents")
-        played = [agent.play(episodes, key, greedy=not sample) for agent, key in tracked]
+    with memory.explained("--episodes", episodes):
+        played = [agent.play(episodes, key, greedy=not sample) for agent, key in zip(players, keys, strict=True)]
     table = Table("agent", "return", "std over episodes", box=None, pad_edge=False)
     for agent, (returns, ended) in zip(players, played, strict=True):
         table.add_row(agent.name, f"{returns.mean():.4g}", f"{returns.std():.4g}")
@@ -191,15 +171,13 @@ def evaluate(
 
 def _logger(kind: str, out: Path, given: Mapping[str, str]) -> Any:
     """What writes the points of a training."""
-    from envcore_baselines.loggers import JsonLines, TensorBoard, WeightsAndBiases
+    from envcore_baselines.loggers import TensorBoard, WeightsAndBiases
 
-    if kind == "jsonl":
-        return JsonLines(out / "log.jsonl")
     if kind == "tensorboard":
         return TensorBoard(out / "tensorboard")
     if kind == "wandb":
         return WeightsAndBiases(given, out)
-    raise InvalidArgumentError(f"--log must be jsonl, tensorboard or wandb, got {kind!r}.")
+    raise InvalidArgumentError(f"--log must be tensorboard or wandb, got {kind!r}.")
 
 
 def _report(trained: Trained, out: Path) -> None:

@@ -74,34 +74,18 @@ class Curve:
         return np.array(rows, np.float64).reshape(-1, self.num_agents)
 
     @property
-    def last(self) -> float:
-        """The mean over agents of the last point at which any episode had ended; NaN without one."""
-        ended = [[mean for mean in row if mean is not None] for row in self.returns]
-        return next((float(np.mean(means)) for means in reversed(ended) if means), math.nan)
-
-    @property
     def last_returns(self) -> np.ndarray:
         """The return of each agent at the last point at which an episode of it had ended, float64 (agents,); or NaN."""
         last = [column[~np.isnan(column)][-1:] for column in self.array().T]
         return np.array([each[0] if each.size else np.nan for each in last])
 
     def to_csv(self, names: Sequence[str]) -> str:
-        """A line per point: steps, mean and standard deviation over agents, and each one's mean return."""
-        lines = [",".join(["steps", "mean", "std", *names])]
-        for steps, row in zip(self.steps, self.returns, strict=True):
-            ended = [mean for mean in row if mean is not None]
-            with np.errstate(invalid="ignore", over="ignore"):  # returns may be infinite
-                spread = [float(np.mean(ended)), float(np.std(ended))] if ended else [None, None]
-            lines.append(",".join([str(steps), *map(_cell, [*spread, *row])]))
-        return "\n".join(lines) + "\n"
-
-    def metrics_to_csv(self, names: Sequence[str]) -> str:
         """A line per point and agent: steps, the agent's name, its mean return and its metrics."""
         lines = [",".join(["steps", "agent", "return", *self.metrics])]
         for point, steps in enumerate(self.steps):
             columns = [rows[point] for rows in (self.returns, *self.metrics.values())]
             for name, *row in zip(names, *columns, strict=True):
-                lines.append(",".join([str(steps), name, *map(_cell, row)]))
+                lines.append(",".join([str(steps), name, *("" if x is None else repr(x) for x in row)]))
         return "\n".join(lines) + "\n"
 
     def to_png(self, title: str, groups: Sequence[str] = ("",)) -> bytes:
@@ -140,7 +124,3 @@ class Curve:
 
 def _row(values: np.ndarray) -> list[float | None]:
     return [None if math.isnan(x) else x for x in values.tolist()]
-
-
-def _cell(number: float | None) -> str:
-    return "" if number is None else repr(number)

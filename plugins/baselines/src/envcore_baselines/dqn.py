@@ -13,10 +13,8 @@ terminated; where a time limit ended it, the target includes the value of `final
 from __future__ import annotations
 
 import dataclasses
-import sys
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -28,15 +26,15 @@ from flax import linen as nn
 
 from envcore_baselines.learner import (
     ILLEGAL,
-    Fraction,
     RolloutLearner,
     as_floats,
     flattened,
+    main,
     masked,
-    print_returns,
     split_mask,
 )
 from envcore_baselines.networks import checked_network
+from envcore_baselines.settings import Fraction, Positive
 
 T = TypeVar("T")
 
@@ -60,18 +58,18 @@ class DQNConfig:
       hidden: units of the hidden layers.
     """
 
-    total_steps: int = 100_000
-    num_envs: Annotated[int, (1, 10**7)] = 1
-    rollout_steps: int = 1
-    gradient_steps: int = 1
-    replay_capacity: int = 10_000
-    min_replay_size: int = 100
-    batch_size: int = 32
-    target_period: int = 4
+    total_steps: Positive = 100_000
+    num_envs: Positive = 1
+    rollout_steps: Positive = 1
+    gradient_steps: Positive = 1
+    replay_capacity: Positive = 10_000
+    min_replay_size: Positive = 100
+    batch_size: Positive = 32
+    target_period: Positive = 4
     learning_rate: Fraction = 1e-3
     discount: Fraction = 0.99
     epsilon: Fraction = 0.05
-    hidden: tuple[int, ...] = (64, 64)
+    hidden: tuple[Positive, ...] = (64, 64)
 
 
 # As in bsuite's baselines: a normal distribution of variance 1 / inputs, which is then cut at two standard deviations;
@@ -366,12 +364,5 @@ def chosen(values: jax.Array, actions: jax.Array) -> jax.Array:
     return jnp.where(jnp.arange(values.shape[-1]) == actions[:, None], values, 0).sum(-1)
 
 
-def main(env_id: str = "Catch-bsuite", total_steps: str = "100_000") -> None:
-    """Trains an agent, and prints the returns of its episodes."""
-    print_returns(
-        DQN(*envcore.make(env_id), DQNConfig(total_steps=int(total_steps), rollout_steps=100, gradient_steps=100))
-    )
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(DQN, "Catch-bsuite", rollout_steps=100, gradient_steps=100)

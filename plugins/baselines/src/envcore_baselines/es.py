@@ -19,12 +19,11 @@ An update is a pure function, so a run is a `scan` of it and many seeds are a `v
 from __future__ import annotations
 
 import dataclasses
-import sys
 from typing import Annotated, Any, NamedTuple
 
-import envcore
 import jax
 import jax.numpy as jnp
+import msgspec
 import numpy as np
 import optax
 from envcore import random, spaces
@@ -34,7 +33,9 @@ from evosax.algorithms import Open_ES
 from evosax.core.fitness_shaping import centered_rank_fitness_shaping_fn
 from flax import linen as nn
 
-from envcore_baselines.learner import Fraction, flattened, masked, print_returns, split_mask
+from envcore_baselines.learner import flattened, main, split_mask
+from envcore_baselines.ppo import Normal, distribution_of
+from envcore_baselines.settings import Fraction, Natural, Positive, Steps, Weight
 
 _CHUNK = 20  # steps between two looks at whether all episodes have ended
 
@@ -61,18 +62,18 @@ class ESConfig:
       memory: units of the recurrent layer, which follows the hidden ones; 0 for none.
     """
 
-    total_steps: Annotated[int, (1, 10**12)] = 10_000_000
-    population_size: Annotated[int, (2, 10**7)] = 128
-    episodes: int = 2
-    max_steps: int = 0
+    total_steps: Steps = 10_000_000
+    population_size: Positive = 128
+    episodes: Positive = 2
+    max_steps: Natural = 0
     elite: Fraction = 0.0
-    std: Annotated[float, (1e-6, 100)] = 0.5
-    final_std: Annotated[float, (1e-6, 100)] = 0.05
-    learning_rate: Annotated[float, (0, 10)] = 0.05
+    std: Annotated[float, msgspec.Meta(gt=0)] = 0.5
+    final_std: Annotated[float, msgspec.Meta(gt=0)] = 0.05
+    learning_rate: Weight = 0.05
     anneal: bool = True
     normalize_observations: bool = True
-    hidden: tuple[int, ...] = (16, 16)
-    memory: int = 0
+    hidden: tuple[Positive, ...] = (16, 16)
+    memory: Natural = 0
 
 
 class Policy(nn.Module):
@@ -108,32 +109,15 @@ class Policy(nn.Module):
         return nn.Dense(self.num_outputs)(outputs), memory
 
 
-class _Discrete:
-    """The actions of a `Discrete`: outputs are their values, float32 (..., n)."""
-
-    def __init__(self, space: spaces.Discrete):
-        self.num_outputs = space.n
-
-    def mode(self, outputs: jax.Array) -> jax.Array:
-        return outputs.argmax(-1).astype(jnp.int32)
-
-    def masked(self, outputs: jax.Array, mask: jax.Array) -> jax.Array:
-        return masked(outputs, mask)
-
-
-class _Continuous:
-    """The actions of a float `Box`: outputs, float32 (..., size), in which -1 and 1 are its bounds."""
+class Outputs(Normal):
+    """Continuous actions that are the outputs, float32 (..., num_outputs), in which -1 and 1 are their bounds."""
 
     def __init__(self, space: spaces.Box):
-        low, high = (np.asarray(bound, np.float32) for bound in (space.low, space.high))
-        is_bounded = np.isfinite(low) & np.isfinite(high) & (low < high)
-        self._low, self._high, self.num_outputs = low, high, low.size
-        low, high = np.where(is_bounded, low, np.float32(-1)), np.where(is_bounded, high, np.float32(1))
-        self._center, self._scale = low / 2 + high / 2, high / 2 - low / 2
+        super().__init__(space)
+        self.num_outputs = self.num_constants
 
     def mode(self, outputs: jax.Array) -> jax.Array:
-        action = self._center + self._scale * outputs.reshape(*outputs.shape[:-1], *self._low.shape)
-        return jnp.clip(action, self._low, self._high)
+        return jnp.clip(self._action(outputs), *self.bounds)
 
 
 class ESAgent(NamedTuple):
@@ -187,12 +171,7 @@ class ES:
         self._obs = jax.eval_shape(lambda key: split_mask(self.env.reset(key, params)[0])[0], jax.random.key(0))
         self._episodes = Batched(self.env, config.episodes)
         self._max_steps = _max_steps(env, params, config)
-        space: Any = env.action_space(params)
-        is_box: bool = isinstance(space, spaces.Box) and space.dtype.kind == "f"
-        if not (distribution or is_box or isinstance(space, spaces.Discrete)):
-            raise ValueError(f"es needs actions of a Discrete or a float Box, {env.name} has {space}.")
-        kind: Any = _Continuous if is_box else _Discrete
-        self._distribution: Any = distribution or kind(space)
+        self._distribution: Any = distribution or distribution_of(env, params, Outputs)
         self._policy = Policy(config.hidden, config.memory, self._distribution.num_outputs)
         struct = jax.eval_shape(self._initial_policy, jax.random.key(0))
         self._strategy = Open_ES(
@@ -328,10 +307,5 @@ def _without_weak_types(state: ESState) -> ESState:
     return jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), state)
 
 
-def main(env_id: str = "CartPole-v1", total_steps: str = "10_000_000") -> None:
-    """Trains an agent, and prints the returns of its episodes."""
-    print_returns(ES(*envcore.make(env_id), ESConfig(total_steps=int(total_steps))))
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(ES, "CartPole-v1")

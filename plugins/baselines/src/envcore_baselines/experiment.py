@@ -111,7 +111,7 @@ def train(
     """
     for what, number in (("seeds", seeds), ("devices", devices)):
         if number is not None:
-            checks.positive_integer(what, number, InvalidArgumentError, at_most=algorithms.MAX_AGENTS)
+            checks.positive_integer(what, number, InvalidArgumentError)
     _ = key_of(seed)
     if not 0 <= evaluation_episodes <= 1_000_000:
         raise InvalidArgumentError(f"evaluation_episodes must be from 0 to 1,000,000, got {evaluation_episodes!r}.")
@@ -119,23 +119,20 @@ def train(
     choice = dataclasses.replace(choice_of(env, options, params, is_saved=is_saved), randomize=randomize or {})
     made = choice.make()
     config = algorithms.config(algorithm, choice.found.spec.id, settings)
-    grid = algorithms.grid(algorithm, sweep or {}, settings)
-    try:
-        run = Run(
-            algorithms.name_of("algorithm", algorithm, is_saved=is_saved),
-            choice.title,
-            dict(choice.options),
-            {name: _plain(value) for name, value in choice.params.items()},
-            dataclasses.asdict(config),
-            int(seed),
-            int(seeds),
-            grid,
-            {name: [_plain(end) for end in ends] for name, ends in choice.randomize.items()},
-            "" if network is None else algorithms.name_of("network", network, is_saved=is_saved),
-            int(evaluation_episodes),
-        )
-    except ValueError as error:
-        raise InvalidArgumentError(f"the run {error}.") from error
+    grid = algorithms.grid(algorithm, sweep or {})
+    run = Run(
+        algorithms.name_of("algorithm", algorithm, is_saved=is_saved),
+        choice.title,
+        dict(choice.options),
+        {name: _plain(value) for name, value in choice.params.items()},
+        dataclasses.asdict(config),
+        int(seed),
+        int(seeds),
+        grid,
+        {name: [_plain(end) for end in ends] for name, ends in choice.randomize.items()},
+        "" if network is None else algorithms.name_of("network", network, is_saved=is_saved),
+        int(evaluation_episodes),
+    )
     learner = run.learner(*made, algorithm, network)
     training = _trained(
         run, learner, made[1], None if out is None else Path(out), devices, callback, checkpoint_seconds
@@ -170,25 +167,20 @@ def _trained(
     with claimed, memory.explained("seeds", run.num_seeds):
         training = Training(learner, run, folder, sharding, evaluate, checkpoint_seconds)
         is_over, stopped = False, 0
-        with signals.noted() as signum:
-            while not (training.is_finished or is_over or stopped):
-                training.advance()
-                is_over, stopped = _says_enough(callback, training), int(distributed.highest(signum()))
-        if is_over or stopped:
-            training.save()
+        try:
+            with signals.noted() as signum:
+                while not (training.is_finished or is_over or stopped):
+                    training.advance()
+                    is_over = callback is not None and bool(callback(training.point))
+                    stopped = int(distributed.highest(signum()))
+        finally:
+            if not training.is_finished:
+                training.save()
         if stopped:
             signals.stop(stopped)
-        if folder and len(training.curve) and distributed.is_first():
+        if folder and distributed.is_first():
             replace(folder / CURVE_PNG, training.picture())
     return training
-
-
-def _says_enough(callback: Callable[[Point], bool | None] | None, training: Training) -> bool:
-    try:
-        return callback is not None and bool(callback(training.point))
-    except Exception:
-        training.save()
-        raise
 
 
 def _plain(value: Any) -> Any:

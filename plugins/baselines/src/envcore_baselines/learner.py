@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from typing import Annotated, Any, Protocol
+from typing import Any, Protocol
 
+import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,9 +17,6 @@ from envcore.wrappers import ActionMaskObservation, FlattenObservation
 
 ILLEGAL = np.float32(-1e9)
 """The logit or value of an action that must not be chosen."""
-
-
-Fraction = Annotated[float, (0, 1)]  # A setting from 0 to 1
 
 Metrics = dict[str, jax.Array]
 """What an update says of itself, each of shape ().
@@ -157,12 +156,30 @@ def as_floats(obs: jax.Array) -> jax.Array:
     return jnp.where(obs, np.float32(1), np.float32(0)) if obs.dtype == jnp.bool_ else obs.astype(jnp.float32)
 
 
-def print_returns(learner: Learner, num_lines: int = 30) -> None:
-    """Trains an agent, and prints the mean return of the episodes that ended in some of its updates."""
+def check_images(env: Environment, params: Any, obs: Any) -> None:
+    """Raises a ValueError unless a convolution takes the observations, `obs` without masks."""
+    if obs.ndim != 3 or min(obs.shape[:2]) < 3:
+        needed = "torso = 'conv' needs observations (height, width, channels) of at least 3 x 3"
+        raise ValueError(f"{needed}, {env.name} has {env.observation_space(params)}.")
+
+
+def main(algorithm: Any, env_id: str, **settings: Any) -> None:
+    """The program of a file: `python ppo.py [ID [TOTAL_STEPS]]` trains an agent, and prints about thirty mean returns.
+
+    Args:
+      algorithm: the class of learners in the file.
+      env_id: the default of ID.
+      **settings: that differ from the defaults.
+    """
+    env_id, *total_steps = sys.argv[1:] or [env_id]
+    if total_steps:
+        settings["total_steps"] = int(total_steps[0])
+    config = algorithm.Config(**settings)
+    learner: Learner = algorithm(*envcore.make(env_id), config)
     state, update = jax.jit(learner.init)(jax.random.key(0)), jax.jit(learner.update)
     for number in range(1, learner.num_updates + 1):
         state, metrics = update(state)
-        if number % max(learner.num_updates // num_lines, 1) == 0:
+        if number % max(learner.num_updates // 30, 1) == 0:
             mean_return = metrics["returns"] / metrics["episodes"]
             print(f"{number * learner.steps_per_update:,} steps: return {mean_return:.3f}")
 

@@ -1,18 +1,17 @@
-"""Where the points of a training go as they come: JSON lines, TensorBoard, Weights & Biases.
+"""Where the points of a training go as they come: TensorBoard, Weights & Biases.
 
     with loggers.TensorBoard("runs/cartpole") as log:
         envcore_baselines.train("ppo", "CartPole-v1", callback=log)
 
 A logger is a callback of `envcore_baselines.train`, of one training, and a context manager that closes it; on the
-command line, `--log` makes one. All write the same numbers: the returns and metrics of each agent, their means over the
-agents, and the steps per second.
+command line, `--log` makes one. Both write the same numbers: the returns and metrics of each agent, their means over
+the agents, and the steps per second.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -20,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from envcore.errors import EnvcoreError, FileError, one_line
-from envcore.files import replace
+from envcore.errors import EnvcoreError, one_line
 from envcore.suggestions import how_to_install
 
 from envcore_baselines.curve import Point
@@ -41,36 +39,6 @@ def scalars(point: Point) -> dict[str, float]:
         if len(values) > 1:
             found |= {f"{agent}/{name}": float(value) for agent, value in zip(point.names, values, strict=True)}
     return {name: value for name, value in found.items() if math.isfinite(value)}
-
-
-class JsonLines(contextlib.AbstractContextManager["JsonLines", None]):
-    """A file with an object for each point, its `steps` and `scalars`.
-
-    Where a training continues, the file does: lines of points that are trained again are replaced. Another training
-    needs another file.
-
-    Args:
-      path: of the file.
-
-    Raises:
-      FileError: it cannot be written, or has other content.
-    """
-
-    def __init__(self, path: str | Path):
-        self._path, self._lines = Path(path), list[str]()
-
-    def __call__(self, point: Point) -> None:
-        """Writes a point."""
-        if not self._lines and self._path.exists():
-            try:
-                lines = self._path.read_text().splitlines()
-                self._lines = [line for line in lines if json.loads(line)["steps"] < point.steps]
-            except (ValueError, TypeError, KeyError) as error:
-                raise FileError(f"{self._path} has other lines than those of a training: move it away.") from error
-        self._lines.append(json.dumps({"steps": point.steps, **scalars(point)}))
-        replace(self._path, "".join(f"{line}\n" for line in self._lines).encode())
-
-    def __exit__(self, *error: object) -> None: ...
 
 
 class TensorBoard(contextlib.AbstractContextManager["TensorBoard", None]):

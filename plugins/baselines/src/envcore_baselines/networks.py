@@ -1,26 +1,19 @@
 """Networks of the user's, for algorithms whose class has the argument `network`. Imports no JAX.
 
 A network maps observations to what the algorithm needs, by two functions: `init(key, obs)` returns weights, any
-pytree, and `apply(weights, obs)` the results. It is a pair of them, an object with these methods, such as a module of
-flax's or haiku's transformed function, or a class of such objects, whose first argument is the number of outputs.
+pytree, and `apply(weights, obs)` the results. It is an object with these methods, such as a module of flax's
+or haiku's transformed function, or a class of such objects, whose first argument is the number of outputs.
 `ppo.PPO` says what it needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from envcore_runs import user_modules
 
 from envcore_baselines.errors import ConfigError
-
-
-class Network(NamedTuple):
-    """A pair of functions, as an object."""
-
-    init: Callable[..., Any]
-    apply: Callable[..., Any]
 
 
 def network_of(network: Any) -> Any:
@@ -34,8 +27,6 @@ def network_of(network: Any) -> Any:
       InvalidArgumentError: it cannot be imported.
     """
     found = user_modules.imported("network", network) if isinstance(network, str) else network
-    if type(found) is tuple and len(found) == 2:
-        found = Network(*found)
     if not callable(getattr(found, "init", None)) or not callable(getattr(found, "apply", None)):
         made = "; what makes a network is to be called first" if callable(found) else ""
         raise ConfigError(

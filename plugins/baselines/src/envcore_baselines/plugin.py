@@ -21,7 +21,6 @@ def envcore_algorithms() -> list[AlgorithmSpec]:
     """The algorithms that `train` knows by name."""
     return [
         AlgorithmSpec("ppo", "Proximal policy optimization.", "envcore_baselines.ppo:PPO"),
-        AlgorithmSpec("ppo_rnn", "PPO with a memory.", "envcore_baselines.ppo_rnn:RecurrentPPO"),
         AlgorithmSpec("es", "An evolution strategy.", "envcore_baselines.es:ES"),
         AlgorithmSpec("dqn", "Deep Q-learning.", "envcore_baselines.dqn:DQN"),
         AlgorithmSpec("pqn", "Q-learning in parallel, without replay.", "envcore_baselines.pqn:PQN"),

@@ -7,22 +7,23 @@ What is usual but not in the paper: a nearly uniform initial policy, advantages 
 clipped by their global norm, a learning rate that falls to zero, running normalization of observations and rewards. An
 episode that a time limit ends is not taken for a terminated one: the value of its last observation counts (Pardo et al.
 2018, "Time limits in reinforcement learning").
+
+With the setting `memory` the agent remembers the episode so far, in a gated recurrent unit (Cho et al. 2014). Gradients
+then go back through all steps of a rollout, and a minibatch consists of the whole rollouts of some environments.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import sys
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 from envcore import random, spaces
 from envcore.environment import Environment
-from envcore.rollout import RolloutState, run_rollout, start_rollout
+from envcore.rollout import RolloutState, Transition, run_rollout, start_rollout
 from envcore.wrappers import (
     Batched,
     ClipAction,
@@ -31,33 +32,33 @@ from envcore.wrappers import (
     RunningStatistics,
 )
 from flax import linen as nn
+from flax import struct
 from jax.flatten_util import ravel_pytree
 
 from envcore_baselines.learner import (
-    Fraction,
     RolloutLearner,
     as_floats,
+    check_images,
     flat,
     flattened,
+    main,
     masked,
-    print_returns,
     split_mask,
 )
 from envcore_baselines.networks import checked_network
 from envcore_baselines.permutations import permutations
-
-Weight = Annotated[float, (0, 10)]
+from envcore_baselines.settings import Fraction, Natural, Positive, Steps, Weight
 
 
 @dataclasses.dataclass(frozen=True)
 class PPOConfig:
     """Settings of `PPO`."""
 
-    total_steps: Annotated[int, (1, 10**12)] = 500_000  # environment steps of one agent, at least
-    num_envs: Annotated[int, (1, 10**7)] = 16  # that one agent steps at the same time
-    rollout_steps: int = 128  # of each environment in an update
-    epochs: int = 4  # passes over the steps of an update
-    minibatches: int = 4  # gradient steps in an epoch; they divide num_envs * rollout_steps
+    total_steps: Steps = 500_000  # environment steps of one agent, at least
+    num_envs: Positive = 16  # that one agent steps at the same time
+    rollout_steps: Positive = 128  # of each environment in an update
+    epochs: Positive = 4  # passes over the steps of an update
+    minibatches: Positive = 4  # gradient steps in an epoch; they divide num_envs, without a memory its steps
     learning_rate: Fraction = 2.5e-4  # of Adam, at the start
     anneal: bool = True  # whether the learning rate falls linearly to zero
     discount: Fraction = 0.99  # of rewards
@@ -66,13 +67,14 @@ class PPOConfig:
     entropy_coefficient: Weight = 0.01  # weight of the policy's entropy in the loss, at the start
     anneal_entropy: bool = False  # whether that weight falls linearly to zero
     value_coefficient: Weight = 0.5  # weight of the value's squared error in the loss
-    max_grad_norm: float = 0.5  # gradients with a larger global norm are scaled down to it
+    max_grad_norm: Weight = 0.5  # gradients with a larger global norm are scaled down to it
     normalize_observations: bool = False  # to mean 0 and variance 1
     normalize_rewards: bool = False  # to discounted returns of variance 1
     torso: Literal["mlp", "conv"] = "mlp"  # "conv" for observations of shape (height, width, channels)
-    hidden: tuple[int, ...] = (64, 64)  # units of the hidden layers; after a convolution, of those behind it
+    hidden: tuple[Positive, ...] = (64, 64)  # units of the hidden layers; after a convolution, of those behind it
     activation: Literal["tanh", "relu"] = "tanh"  # of the hidden layers
-    shared: bool = False  # whether policy and value share the hidden layers; always so with a convolution
+    shared: bool = False  # whether policy and value share the hidden layers; always so with a convolution or a memory
+    memory: Natural = 0  # units of the memory, behind the hidden layers; 0 for none
 
 
 class Categorical:
@@ -139,6 +141,20 @@ class Normal:
         return jnp.asarray(self._center + self._scale * number).reshape(*number.shape[:-1], *self._shape)
 
 
+def distribution_of(env: Environment, params: Any, continuous: Any = Normal) -> Any:
+    """The distribution of an environment's actions, `continuous` for those of a float `Box`.
+
+    Raises:
+      ValueError: they are others than those, and than those of a `Discrete`.
+    """
+    space: Any = env.action_space(params)
+    if isinstance(space, spaces.Box) and space.dtype.kind == "f":
+        return continuous(space)
+    if isinstance(space, spaces.Discrete):
+        return Categorical(space)
+    raise ValueError(f"actions must be those of a Discrete or a float Box, {env.name} has {space}.")
+
+
 def deviation(scale: float = 1.0) -> Any:
     """Fills weights with their standard deviation, by which `ActorCritic.init` multiplies random numbers.
 
@@ -182,7 +198,7 @@ class ActorCritic(nn.Module):
     """Policy and value, as functions of observations.
 
     Attributes:
-      config: with the attributes `torso`, `hidden`, `activation` and `shared`.
+      config: with the attributes `torso`, `hidden`, `activation`, `shared` and `memory`.
       num_outputs: numbers that the distribution of actions is computed from.
       num_constants: how many of them, the last ones, are the same for all observations.
     """
@@ -192,27 +208,55 @@ class ActorCritic(nn.Module):
     num_constants: int
 
     @nn.compact
-    def __call__(self, obs: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Maps observations, (n, *shape), to outputs, float32 (n, num_outputs), and values, float32 (n,)."""
+    def __call__(self, obs: jax.Array, memory: Any = None, start: Any = None) -> tuple[jax.Array, ...]:
+        """Maps observations, (n, *shape), to outputs, float32 (n, num_outputs), and values, float32 (n,).
+
+        With a memory, the n observations are the steps of some environments, one step of all of them after the other.
+
+        Args:
+          obs: the observations.
+          memory: before the first step, float32 (environments, memory).
+          start: whether each is the first of its episode, where the memory is empty, bool (steps, environments).
+
+        Returns:
+          Outputs, values, and with a memory the one after the last step.
+        """
         activation = nn.relu if self.config.activation == "relu" else nn.tanh
         obs = as_floats(obs)
         if self.config.torso == "conv":
             obs = nn.relu(Convolution(16)(obs))
         actor = critic = obs.reshape(obs.shape[0], -1)
-        is_shared = self.config.shared or self.config.torso == "conv"
+        is_shared = self.config.shared or self.config.torso == "conv" or self.config.memory > 0
         for units in self.config.hidden:
             actor = activation(nn.Dense(units, kernel_init=deviation())(actor))
             critic = actor if is_shared else activation(nn.Dense(units, kernel_init=deviation())(critic))
+        if self.config.memory:
+            actor, memory = self._remember(actor.reshape(*start.shape, -1), memory, start)
+            critic = actor
         outputs = nn.Dense(self.num_outputs - self.num_constants, kernel_init=deviation(0.01))(actor)
         if self.num_constants:
             constants = self.param("constants", nn.initializers.zeros, (self.num_constants,))
             outputs = jnp.concatenate([outputs, jnp.broadcast_to(constants, (len(outputs), self.num_constants))], -1)
-        return outputs, nn.Dense(1, kernel_init=deviation())(critic)[..., 0]
+        values = nn.Dense(1, kernel_init=deviation())(critic)[..., 0]
+        return (outputs, values, memory) if self.config.memory else (outputs, values)
+
+    def _remember(self, inputs: jax.Array, memory: jax.Array, start: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """What the memory says of inputs (steps, environments, units), a row for each; and the memory after them."""
+        init: Any = deviation()
+        cell = nn.GRUCell(self.config.memory, kernel_init=init, recurrent_kernel_init=init, parent=None)
+        weights: Any = self.param("memory", lambda key: cell.init(key, memory, inputs[0]))
+
+        def step(memory: jax.Array, step: tuple[jax.Array, jax.Array]) -> Any:
+            inputs, start = step
+            return cell.apply(weights, jnp.where(start[:, None], 0, memory), inputs)
+
+        memory, rows = jax.lax.scan(step, memory, (inputs, start))
+        return rows.reshape(-1, self.config.memory), memory
 
     @nn.nowrap
-    def init(self, key: jax.Array, obs: jax.Array) -> Any:
+    def init(self, key: jax.Array, *inputs: Any) -> Any:
         """Weights, normal, by one draw for all layers: one for each takes twice as long to compile."""
-        deviations, unravel = ravel_pytree(super().init(key, obs))
+        deviations, unravel = ravel_pytree(super().init(key, *inputs))
         return unravel(deviations * random.normal(key, deviations.shape))
 
 
@@ -233,8 +277,31 @@ class State(NamedTuple):
 
     agent: Agent
     optimizer: Any
-    rollout: RolloutState
+    rollout: Any
     key: jax.Array
+
+
+@struct.dataclass
+class RememberingState(RolloutState):
+    """The state of a rollout, and what is remembered in it, float32 (num_envs, memory)."""
+
+    memory: jax.Array
+
+
+def run_remembering(
+    env: Environment, policy: Any, start: RememberingState, num_steps: int, params: Any, agent: Any, collect: Any
+) -> tuple[RememberingState, Any]:
+    """`run_rollout`, for a policy that maps (obs, memory) to (action, memory); steps have such pairs for obs."""
+
+    def body(now: RememberingState, _: None) -> tuple[RememberingState, Any]:
+        key, key_action, key_step = random.split(now.key, 3)
+        obs = env.observe(now.state, params), now.memory
+        action, memory = policy(agent, obs, key_action)
+        _, state, reward, done, info = env.step(key_step, now.state, action, params)
+        step = Transition(now.state, obs, action, reward, (info["final_obs"], memory), done, info)
+        return RememberingState(key, state, jnp.where(done[:, None], 0, memory)), collect(step)
+
+    return jax.lax.scan(body, start, None, num_steps)
 
 
 class PPO(RolloutLearner):
@@ -247,11 +314,11 @@ class PPO(RolloutLearner):
       network: what maps n observations to outputs, float32 (n, num_outputs), and values, float32 (n,), as `ActorCritic`
         does, which is the default: `init(key, obs)` gives weights for `apply(weights, obs)`. Outputs are logits, or for
         a `Box` means, then logarithms of deviations. A class is called with num_outputs. Normalized observations are
-        float32.
+        float32. It cannot have a memory.
       distribution: of other actions than those above, with the attributes and methods of `Categorical`.
       rollout: in place of `run_rollout`, such as `envcore_native.run_rollout`, which plays the same in one kernel, or a
         function that returns steps which something else has played: `update` looks at the `state` of what it returns
-        beside them only where `env.may_truncate` says no.
+        beside them only where `env.may_truncate` says no. With a memory, in place of `run_remembering`.
 
     Attributes:
       config: the settings.
@@ -271,33 +338,29 @@ class PPO(RolloutLearner):
         config: PPOConfig | None = None,
         network: Any = None,
         distribution: Any = None,
-        rollout: Any = run_rollout,
+        rollout: Any = None,
     ):
         self.config = config = PPOConfig() if config is None else config
         self.env, self._params = flattened(env, params), params
-        if self.steps_per_update % config.minibatches:
-            product = f"num_envs * rollout_steps = {self.steps_per_update}"
+        size, product = self.steps_per_update, f"num_envs * rollout_steps = {self.steps_per_update}"
+        if config.memory:
+            size, product = config.num_envs, f"num_envs = {config.num_envs}"
+        if size % config.minibatches:
             raise ValueError(f"minibatches must divide {product}, got {config.minibatches}.")
+        if config.memory and network is not None:
+            raise ValueError(f"a network of yours has no memory: leave out memory = {config.memory}.")
         obs = jax.eval_shape(lambda key: split_mask(self.env.reset(key, params)[0])[0], jax.random.key(0))
-        if config.torso == "conv" and network is None and (obs.ndim != 3 or min(obs.shape[:2]) < 3):
-            raise ValueError(
-                "torso = 'conv' needs observations (height, width, channels) of at least 3 x 3, "
-                f"{env.name} has {env.observation_space(params)}."
-            )
-        space: Any = env.action_space(params)
-        is_box: bool = isinstance(space, spaces.Box) and space.dtype.kind == "f"
-        if not (distribution or is_box or isinstance(space, spaces.Discrete)):
-            raise ValueError(f"ppo needs actions of a Discrete or a float Box, {env.name} has {space}.")
-        kind: Any = Normal if is_box else Categorical
-        self._distribution: Any = distribution or kind(space)
-        self._rollout = rollout
+        if config.torso == "conv" and network is None:
+            check_images(env, params, obs)
+        self._distribution: Any = distribution or distribution_of(env, params)
+        self._rollout = rollout or (run_remembering if config.memory else run_rollout)
         self._obs = jax.ShapeDtypeStruct(obs.shape, jnp.float32) if config.normalize_observations else obs
         sizes = self._distribution.num_outputs, self._distribution.num_constants
         results = {"outputs": (sizes[0],), "values": ()}
         self._network: Any = ActorCritic(config, *sizes)
         if network is not None:
             self._network = checked_network(network, self._obs, results)
-        batch = LogWrapper(Batched(ClipAction(self.env) if is_box else self.env, config.num_envs))
+        batch = LogWrapper(Batched(ClipAction(self.env) if self._distribution.bounds else self.env, config.num_envs))
         self._batch = NormalizeReward(batch, gamma=config.discount) if config.normalize_rewards else batch
         self._may_truncate = env.may_truncate(params)
         steps = min(self.num_updates * config.epochs * config.minibatches, 2**31 - 1)  # as far as Adam counts
@@ -309,16 +372,25 @@ class PPO(RolloutLearner):
     def init(self, key: jax.Array) -> State:
         """The state before the first update."""
         key, key_env, key_network = random.split(key, 3)
-        network = self._network.init(key_network, jnp.zeros((1, *self._obs.shape), self._obs.dtype))
+        rollout, remembered = start_rollout(self._batch, key_env, self._params), ()
+        if self.config.memory:
+            remembered = self.start_memory()[None], jnp.ones((1, 1), jnp.bool_)
+            memory = jnp.zeros((self.config.num_envs, self.config.memory), jnp.float32)
+            rollout = RememberingState(rollout.key, rollout.state, memory)
+        network = self._network.init(key_network, jnp.zeros((1, *self._obs.shape), self._obs.dtype), *remembered)
         agent = Agent(network, jax.tree.map(jnp.asarray, RunningStatistics.empty(self._obs.shape)))
-        return State(agent, self._optimizer.init(network), start_rollout(self._batch, key_env, self._params), key)
+        return State(agent, self._optimizer.init(network), rollout, key)
+
+    def start_memory(self) -> Any:
+        """What an agent remembers at the start of an episode: float32 (memory,), () if it has no memory."""
+        return jnp.zeros(self.config.memory, jnp.float32) if self.config.memory else ()
 
     def act(self, agent: Agent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
         """The action for one observation of `env`, the most probable one if `greedy`; and the memory after it."""
-        outputs, _ = self._apply(agent, jax.tree.map(lambda x: x[None], obs))
+        outputs, _, memory = self._apply(agent, *jax.tree.map(lambda x: x[None], (obs, memory)))
         action = self._distribution.mode(outputs) if greedy else self._distribution.sample(outputs, key)
         bounds = self._distribution.bounds
-        return jnp.clip(action[0], *bounds) if bounds else action[0], memory
+        return jnp.clip(action[0], *bounds) if bounds else action[0], jax.tree.map(lambda x: x[0], memory)
 
     def update(self, state: State) -> tuple[State, dict[str, jax.Array]]:
         """Plays a rollout and learns from it.
@@ -332,29 +404,33 @@ class PPO(RolloutLearner):
         config, agent = self.config, state.agent
 
         # Collect: a rollout, and what the network says of it; each leaf has the axes (rollout_steps, num_envs).
-        def policy(agent: Agent, obs: Any, key: jax.Array) -> jax.Array:
-            return self._distribution.sample(self._apply(agent, obs)[0], key)
+        def policy(agent: Agent, obs: Any, key: jax.Array) -> Any:
+            outputs, _, memory = self._apply(agent, *self._remembered(obs))
+            action = self._distribution.sample(outputs, key)
+            return (action, memory) if config.memory else action
 
         def collect(step: Any) -> tuple[Any, ...]:
             # XLA computes the network once, for this and for the policy.
-            outputs, value = self._apply(agent, step.obs)
+            obs, memory = self._remembered(step.obs)
+            outputs, value, _ = self._apply(agent, obs, memory)
             log_prob = self._distribution.log_prob(outputs, step.action)
             returns, next_obs = step.info["returned_episode_returns"], step.next_obs if self._may_truncate else None
             ends = step.done, step.info["terminated"]
-            return step.obs, step.action, log_prob, value, step.reward, *ends, returns, next_obs
+            return obs, memory, step.action, log_prob, value, step.reward, *ends, returns, next_obs
 
         rollout, steps = self._rollout(
             self._batch, policy, state.rollout, config.rollout_steps, self._params, agent, collect
         )
-        obs, action, log_prob, value, reward, done, terminated, returns, next_obs = steps
+        obs, memory, action, log_prob, value, reward, done, terminated, returns, next_obs = steps
         metrics = {"returns": jnp.where(done, returns, 0).sum(), "episodes": done.sum(dtype=jnp.int32)}
 
         # Advantages: what each step earned beyond the value of where it was.
         if self._may_truncate:
-            next_value = self._apply(agent, flat(next_obs))[1].reshape(reward.shape)
+            next_value = self._apply(agent, *self._remembered(flat(next_obs)))[1].reshape(reward.shape)
         else:
             last_obs = self._batch.observe(rollout.state, self._params)
-            next_value = jnp.concatenate([value[1:], self._apply(agent, last_obs)[1][None]])
+            last_value = self._apply(agent, last_obs, getattr(rollout, "memory", ()))[1]
+            next_value = jnp.concatenate([value[1:], last_value[None]])
 
         def backwards(later: jax.Array, step: Any) -> tuple[jax.Array, jax.Array]:
             value, next_value, reward, done, terminated = step
@@ -369,9 +445,9 @@ class PPO(RolloutLearner):
         metrics["explained_variance"] = 1 - unexplained / (variance + 1e-8)
 
         # Update: epochs of minibatches.
-        def loss(network: Any, entropy_coefficient: Any, minibatch: Any) -> tuple[Any, Any]:
+        def loss(network: Any, entropy_coefficient: Any, minibatch: Any, remembered: Any) -> tuple[Any, Any]:
             obs, action, log_prob, advantage, target = minibatch
-            outputs, value = self._apply(agent._replace(network=network), obs)
+            outputs, value, _ = self._apply(agent._replace(network=network), obs, *remembered)
             log_ratio = self._distribution.log_prob(outputs, action) - log_prob
             ratio = jnp.exp(log_ratio)
             advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
@@ -391,15 +467,20 @@ class PPO(RolloutLearner):
             entropy_coefficient: Any = config.entropy_coefficient
             if config.anneal_entropy:  # by Adam's count of gradient steps
                 entropy_coefficient *= jnp.maximum(1 - optimizer[1][0].count / self._gradient_steps, 0)
+            remembered = ()
+            if config.memory:  # rows are environments
+                remembered = memory[0, rows], start[:, rows]
+                rows = (np.arange(config.rollout_steps)[:, None] * config.num_envs + rows).reshape(-1)
             minibatch = jax.tree.map(lambda x: x[rows], batch)
-            gradients, means = jax.grad(loss, has_aux=True)(network, entropy_coefficient, minibatch)
+            gradients, means = jax.grad(loss, has_aux=True)(network, entropy_coefficient, minibatch, remembered)
             updates, optimizer = self._optimizer.update(gradients, optimizer, network)
             norm = jnp.linalg.norm(ravel_pytree(gradients)[0])  # as the optimizer computes it
             return (optax.apply_updates(network, updates), optimizer), jnp.stack([*means, norm])
 
         batch = (*flat((obs, action, log_prob)), advantages, targets)
+        start = jnp.concatenate([jnp.zeros_like(done[:1]), done[:-1]])  # the first memory is empty where it has to be
         key, key_orders = random.split(state.key)
-        orders = permutations(key_orders, config.epochs, self.steps_per_update)
+        orders = permutations(key_orders, config.epochs, config.num_envs if config.memory else self.steps_per_update)
         minibatches = orders.reshape(config.epochs * config.minibatches, -1)
         (network, optimizer), means = jax.lax.scan(descend, (agent.network, state.optimizer), minibatches)
         metrics |= dict(zip(("loss", "entropy", "kl", "gradient_norm"), means.mean(0), strict=True))
@@ -408,19 +489,22 @@ class PPO(RolloutLearner):
             statistics = statistics.update(split_mask(obs)[0], jnp.ones(reward.shape, jnp.bool_))
         return State(Agent(network, statistics), optimizer, rollout, key), metrics
 
-    def _apply(self, agent: Agent, obs: Any) -> tuple[jax.Array, jax.Array]:
-        """Outputs, those of legal actions, and values of n observations."""
+    def _remembered(self, obs: Any) -> tuple[Any, Any]:
+        """Observations of a rollout, and the memories beside them; () without a memory."""
+        return obs if self.config.memory else (obs, ())
+
+    def _apply(self, agent: Agent, obs: Any, memory: Any = (), start: Any = None) -> tuple[jax.Array, jax.Array, Any]:
+        """Outputs, those of legal actions, values and memory; see `ActorCritic`. By default, of one step."""
         obs, mask = split_mask(obs)
         if self.config.normalize_observations:
             obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)
-        outputs, values = self._network.apply(agent.network, obs)
-        return outputs if mask is None else self._distribution.masked(outputs, mask), values
-
-
-def main(env_id: str = "CartPole-v1", total_steps: str = "500_000") -> None:
-    """Trains an agent, and prints the returns of its episodes."""
-    print_returns(PPO(*envcore.make(env_id), PPOConfig(total_steps=int(total_steps))))
+        if self.config.memory:
+            start = jnp.zeros((1, len(memory)), jnp.bool_) if start is None else start
+            outputs, values, memory = self._network.apply(agent.network, obs, memory, start)
+        else:
+            outputs, values = self._network.apply(agent.network, obs)
+        return outputs if mask is None else self._distribution.masked(outputs, mask), values, memory
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(PPO, "CartPole-v1")

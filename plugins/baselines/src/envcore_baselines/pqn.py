@@ -12,10 +12,8 @@ a time limit ends is not taken for a terminated one: the value of its last obser
 from __future__ import annotations
 
 import dataclasses
-import sys
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-import envcore
 import jax
 import jax.numpy as jnp
 import optax
@@ -27,38 +25,39 @@ from flax import linen as nn
 
 from envcore_baselines.learner import (
     ILLEGAL,
-    Fraction,
     RolloutLearner,
     as_floats,
+    check_images,
     flat,
     flattened,
+    main,
     masked,
-    print_returns,
     split_mask,
 )
 from envcore_baselines.networks import checked_network
 from envcore_baselines.permutations import permutations
 from envcore_baselines.ppo import Convolution
+from envcore_baselines.settings import Fraction, Positive, Steps, Weight
 
 
 @dataclasses.dataclass(frozen=True)
 class PQNConfig:
     """Settings of `PQN`."""
 
-    total_steps: Annotated[int, (1, 10**12)] = 500_000  # environment steps of one agent, at least
-    num_envs: Annotated[int, (1, 10**7)] = 32  # that one agent steps at the same time
-    rollout_steps: int = 64  # of each environment in an update
-    epochs: int = 2  # passes over the steps of an update
-    minibatches: int = 16  # gradient steps in an epoch; they divide num_envs * rollout_steps
+    total_steps: Steps = 500_000  # environment steps of one agent, at least
+    num_envs: Positive = 32  # that one agent steps at the same time
+    rollout_steps: Positive = 64  # of each environment in an update
+    epochs: Positive = 2  # passes over the steps of an update
+    minibatches: Positive = 16  # gradient steps in an epoch; they divide num_envs * rollout_steps
     learning_rate: Fraction = 2e-3  # of RAdam, at the start
     anneal: bool = True  # whether the learning rate falls linearly to zero
     discount: Fraction = 0.99  # of rewards
     q_lambda: Fraction = 0.9  # weight of later steps in the targets: 0 for one-step targets, 1 for whole returns
     epsilon: Fraction = 0.01  # the fraction of random actions, once it has fallen from 1
     exploration_fraction: Fraction = 0.2  # of the updates, over which epsilon falls linearly
-    max_grad_norm: float = 10.0  # gradients with a larger global norm are scaled down to it
+    max_grad_norm: Weight = 10.0  # gradients with a larger global norm are scaled down to it
     torso: Literal["mlp", "conv"] = "mlp"  # "conv" for observations of shape (height, width, channels)
-    hidden: tuple[int, ...] = (64, 64)  # units of the hidden layers; after a convolution, of those behind it
+    hidden: tuple[Positive, ...] = (64, 64)  # units of the hidden layers; after a convolution, of those behind it
 
 
 class Network(nn.Module):
@@ -143,11 +142,8 @@ class PQN(RolloutLearner):
         if not isinstance(space, spaces.Discrete):
             raise ValueError(f"Q-learning needs actions of a Discrete, {env.name} has {space}.")
         self._obs = jax.eval_shape(lambda key: split_mask(self.env.reset(key, params)[0])[0], jax.random.key(0))
-        if config.torso == "conv" and network is None and (self._obs.ndim != 3 or min(self._obs.shape[:2]) < 3):
-            raise ValueError(
-                "torso = 'conv' needs observations (height, width, channels) of at least 3 x 3, "
-                f"{env.name} has {env.observation_space(params)}."
-            )
+        if config.torso == "conv" and network is None:
+            check_images(env, params, self._obs)
         self._network: Any = Network(config, space.n)
         if network is not None:
             self._network = checked_network(network, self._obs, {"values": (space.n,)})
@@ -245,10 +241,5 @@ def _explore(values: jax.Array, epsilon: Any, key: jax.Array) -> jax.Array:
     return jnp.where(chance[:, :1] < epsilon, arbitrary, values).argmax(-1).astype(jnp.int32)
 
 
-def main(env_id: str = "CartPole-v1", total_steps: str = "500_000") -> None:
-    """Trains an agent, and prints the returns of its episodes."""
-    print_returns(PQN(*envcore.make(env_id), PQNConfig(total_steps=int(total_steps))))
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(PQN, "CartPole-v1")

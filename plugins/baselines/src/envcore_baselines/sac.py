@@ -17,10 +17,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import sys
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -30,26 +28,27 @@ from envcore.environment import Environment
 from envcore.wrappers import Batched, LogWrapper
 from flax import linen as nn
 
-from envcore_baselines.dqn import Transition, empty, sample
-from envcore_baselines.learner import Fraction, RolloutLearner, flattened, print_returns
+from envcore_baselines.dqn import Transition, add, empty, sample
+from envcore_baselines.learner import RolloutLearner, flat, flattened, main
+from envcore_baselines.settings import Fraction, Positive
 
 
 @dataclasses.dataclass(frozen=True)
 class SACConfig:
     """Settings of `SAC`."""
 
-    total_steps: Annotated[int, (1, 10**12)] = 100_000  # environment steps of one agent, at least
-    num_envs: Annotated[int, (1, 10**7)] = 16  # that one agent steps at the same time
-    rollout_steps: int = 4  # of each environment in an update
-    gradient_steps: int = 16  # in an update
-    replay_capacity: int = 131_072  # number of the latest steps that are stored, a multiple of those of an update
-    batch_size: int = 256  # steps in a gradient step
+    total_steps: Positive = 100_000  # environment steps of one agent, at least
+    num_envs: Positive = 16  # that one agent steps at the same time
+    rollout_steps: Positive = 4  # of each environment in an update
+    gradient_steps: Positive = 16  # in an update
+    replay_capacity: Positive = 131_072  # number of the latest steps that are stored, a multiple of those of an update
+    batch_size: Positive = 256  # steps in a gradient step
     learning_rate: Fraction = 1e-3  # of Adam, for actor, critics and temperature
     discount: Fraction = 0.99  # of rewards
     target_rate: Fraction = 0.005  # by which the target critics follow the critics in a gradient step
-    target_entropy: Annotated[float, (-100, 100)] = -1.0  # of each number of an action, whose bounds are -1 and 1
+    target_entropy: float = -1.0  # of each number of an action, whose bounds are -1 and 1
     noise_correlation: Fraction = 0.0  # between successive steps; near 1, actions push the same way for a while
-    hidden: tuple[int, ...] = (64, 64)  # units of the hidden layers
+    hidden: tuple[Positive, ...] = (64, 64)  # units of the hidden layers
 
 
 class Network(nn.Module):
@@ -210,7 +209,7 @@ class SAC(RolloutLearner):
         def descend(carry: tuple[Any, Any, Any], key: jax.Array) -> tuple[tuple[Any, Any, Any], dict[str, jax.Array]]:
             learned, targets, optimizer = carry
             key, key_batch = random.split(key)
-            batch = sample(replay, stored, self.config.batch_size, key_batch)
+            batch = sample(replay, count + self.steps_per_update, self.config.batch_size, key_batch)
             gradients, metrics = jax.grad(self._loss, has_aux=True)(learned, targets, batch, key)
             metrics["gradient_norm"] = jnp.sqrt(sum((x**2).sum() for x in jax.tree.leaves(gradients)))
             updates, optimizer = self._optimizer.update(gradients, optimizer, learned)
@@ -218,14 +217,9 @@ class SAC(RolloutLearner):
             targets = optax.incremental_update(learned.critics, targets, self.config.target_rate)
             return (learned, targets, optimizer), metrics
 
-        def write(rows: jax.Array, new: jax.Array) -> jax.Array:
-            return jax.lax.dynamic_update_slice_in_dim(rows, new.reshape(-1, *rows.shape[1:]), start, axis=0)
-
         environments, (steps, totals) = jax.lax.scan(step, state.environments, length=self.config.rollout_steps)
-        rollouts = self.config.replay_capacity // self.steps_per_update  # for which there is room
-        start = state.updates % rollouts * self.steps_per_update
-        stored = jnp.minimum(state.updates + 1, rollouts) * self.steps_per_update
-        replay = jax.tree.map(write, state.replay, steps)
+        count = state.updates * self.steps_per_update
+        replay = add(state.replay, flat(steps), count)
         key, key_learn = random.split(state.key)
         keys = random.split(key_learn, self.config.gradient_steps)
         learned, metrics = jax.lax.scan(descend, (state.learned, state.targets, state.optimizer), keys)
@@ -292,12 +286,5 @@ def _flat(obs: jax.Array) -> jax.Array:
     return obs.reshape(obs.shape[0], -1).astype(jnp.float32)
 
 
-def main(env_id: str = "Pendulum-v1", total_steps: str = "100_000") -> None:
-    """Trains an agent, and prints the returns of its episodes."""
-    print_returns(
-        SAC(*envcore.make(env_id), SACConfig(total_steps=int(total_steps), rollout_steps=64, gradient_steps=256))
-    )
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(SAC, "Pendulum-v1", rollout_steps=64, gradient_steps=256)

@@ -21,7 +21,7 @@ from jax.tree_util import keystr, tree_leaves_with_path
 from envcore_baselines.evaluation import episode_returns
 from envcore_baselines.learner import Learner, as_observed, with_masks
 from envcore_baselines.sweep import Swept
-from envcore_baselines.training import Run, Training
+from envcore_baselines.training import CHECKPOINT, Run, Training
 
 FOLDER = Path(__file__).parent / "agents"
 
@@ -85,7 +85,9 @@ class TrainedAgent:
         learner = run.learner(env, params)
         # The checkpoint holds the params of its episodes, where they are drawn.
         trained = run.learner(*run.make()) if run.randomize else learner
-        training = Training.load(trained, run, folder)
+        if not (Path(folder) / CHECKPOINT).exists():
+            raise FileError(f"{folder} has no checkpoint yet.")
+        training = Training(trained, run, Path(folder))
         agents = training.best_agents if best else training.agents
         expected = jax.eval_shape(jax.vmap(learner.init), run.starts).agent
         if jax.tree.map(np.shape, agents) != jax.tree.map(np.shape, expected):
@@ -212,12 +214,10 @@ def agents_of(name: str | Path, best: bool = False) -> list[TrainedAgent]:
     if Path(name).is_dir():
         run = Run.load(name)
         return TrainedAgent.of_run(run, *run.make(), name, best)
-    if name not in names():
-        meant = suggestions.hint(str(name), names()) or f" Those are {', '.join(names())}."
-        raise FileError(f"{name} is neither the folder of a run nor an environment with a trained agent.{meant}")
+    path = path_of(str(name))
     if best:
         raise InvalidArgumentError("best needs the folder of a run: a shipped agent has no curve.")
-    return [load(str(name))]
+    return [TrainedAgent.of_file(path)]
 
 
 def player(env_id: str, env: Environment, params: Any, folder: str) -> TrainedAgent:
@@ -228,13 +228,7 @@ def player(env_id: str, env: Environment, params: Any, folder: str) -> TrainedAg
     """
     if not folder:
         return TrainedAgent.of_file(path_of(env_id), env, params)
-    run = Run.load(Path(folder))
-    try:
-        return TrainedAgent.of_run(run, env, params, Path(folder))[0]
-    except FileError as error:
-        if run.env_id == env_id:
-            raise
-        raise FileError(f"the run in {folder} is one in {run.env_id}, not in {env_id}: {error}") from error
+    return TrainedAgent.of_run(Run.load(folder), env, params, folder)[0]
 
 
 def path_of(env_id: str) -> Path:
@@ -244,7 +238,8 @@ def path_of(env_id: str) -> Path:
       FileError: there is none.
     """
     if env_id not in names():
-        raise FileError(f"there is no trained agent for {env_id!r}; there are {', '.join(names())}.")
+        meant = suggestions.hint(env_id, names()) or f" Those are {', '.join(names())}."
+        raise FileError(f"{env_id} is neither an environment with a trained agent nor the folder of a run.{meant}")
     return FOLDER / f"{env_id}.safetensors"
 
 

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +26,6 @@ import numpy as np
 from envcore import random, trees
 from envcore.devices import spread
 from envcore.environment import Environment
-from envcore.errors import FileError
 from envcore.files import replace
 from envcore.random import key_of
 from envcore_runs import checkpoint, distributed, user_modules
@@ -42,7 +41,7 @@ from envcore_baselines.learner import Constants, Learner, Metrics, each_agent
 from envcore_baselines.sweep import Swept
 
 CHECKPOINT = "checkpoint.safetensors"
-CURVE_CSV, CURVE_PNG, METRICS_CSV = "curve.csv", "curve.png", "metrics.csv"
+CURVE_CSV, CURVE_PNG = "curve.csv", "curve.png"
 
 _POINTS = 100
 _SECONDS = 5.0  # between checkpoints
@@ -83,8 +82,6 @@ class Run:
     evaluation_episodes: Natural = 0
 
     def __post_init__(self) -> None:
-        if self.num_agents > algorithms.MAX_AGENTS:
-            raise ValueError(f"has {self.num_agents:,} agents, of at most {algorithms.MAX_AGENTS:,}")
         # JSON has no tuples.
         object.__setattr__(self, "options", {name: _hashable(value) for name, value in self.options.items()})
 
@@ -272,18 +269,6 @@ class Training:
         self._saved, self._seconds_to_save = time.monotonic(), 0.0
         self._steps_per_second, self._is_compiled = math.nan, False
 
-    @classmethod
-    def load(cls, learner: Learner, run: Run, folder: str | Path) -> Self:
-        """The training at its last checkpoint.
-
-        Raises:
-          FileError: there is none yet, or it is damaged or does not fit.
-        """
-        folder = Path(folder)
-        if not (folder / CHECKPOINT).exists():
-            raise FileError(f"{folder} has no checkpoint yet.")
-        return cls(learner, run, folder)
-
     @property
     def is_finished(self) -> bool:
         """Whether the curve is complete."""
@@ -336,7 +321,7 @@ class Training:
             self.save()
 
     def save(self) -> None:
-        """Writes curve and metrics, then the checkpoint: with a finished checkpoint, all of the curve is there too.
+        """Writes the curve, then the checkpoint: with a finished checkpoint, all of the curve is there too.
 
         Raises:
           FileError: a file cannot be written; its previous content stays.
@@ -347,9 +332,7 @@ class Training:
         state, best, best_return = self._agents
         agents = _Agents(self._whole(state), self._whole(best), best_return)
         if distributed.is_first():
-            names = self._run.names
-            replace(self._folder / CURVE_CSV, self.curve.to_csv(names).encode())
-            replace(self._folder / METRICS_CSV, self.curve.metrics_to_csv(names).encode())
+            replace(self._folder / CURVE_CSV, self.curve.to_csv(self._run.names).encode())
             checkpoint.save(self._folder / CHECKPOINT, agents, dataclasses.asdict(_Saved(self.curve)))
         self._saved = time.monotonic()
         self._seconds_to_save = self._saved - started

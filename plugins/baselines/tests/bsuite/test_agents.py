@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +14,6 @@ from envcore_baselines.bsuite import agents as bsuite
 from envcore_baselines.bsuite.program import Program, lanes_of
 from envcore_baselines.dqn import DQNConfig
 from envcore_baselines.ppo import PPO
-from envcore_baselines.ppo_rnn import RecurrentPPO
 from envcore_bsuite.catch import Catch
 from learning import updated
 from toy import Counter
@@ -96,37 +94,22 @@ def assert_learned(start: Any, before: Any, after: Any) -> None:
 
 
 @pytest.mark.slow
-def test_ppo_learns_after_every_rollout_from_the_steps_that_it_took() -> None:
-    start, before, after = before_and_after_a_rollout(bsuite.ppo, bsuite.PPO_CONFIG.rollout_steps)
-    assert_learned(start, before, after)
+@pytest.mark.parametrize(
+    ("make_agent", "config"), [(bsuite.ppo, bsuite.PPO_CONFIG), (bsuite.recurrent_ppo, bsuite.RECURRENT_PPO_CONFIG)]
+)
+def test_ppo_learns_after_every_rollout_from_the_steps_that_it_took(make_agent: Any, config: Any) -> None:
+    start, before, after = before_and_after_a_rollout(make_agent, config.rollout_steps)
+    assert_learned(start.learner, before.learner, after.learner)
     for lane in range(2):
-        steps = jax.tree.map(lambda x, lane=lane: np.asarray(x[lane]), before.rollout)
+        steps = jax.tree.map(lambda x, lane=lane: np.asarray(x[lane]), before.learner.rollout)
         done = steps.done[:-1, 0]
         assert done.any()
         np.testing.assert_array_equal(steps.info["terminated"][:-1, 0], done)
-        np.testing.assert_array_equal(steps.obs[1:-1, 0][~done[:-1]], steps.next_obs[:-2, 0][~done[:-1]])
-
-
-@pytest.mark.slow
-def test_recurrent_ppo_learns_after_every_rollout_from_the_steps_that_it_took() -> None:
-    config = bsuite.RECURRENT_PPO_CONFIG
-    start, before, after = before_and_after_a_rollout(bsuite.recurrent_ppo, config.rollout_steps)
-    assert_learned(start.learned, before.learned, after.learned)
-    env = envcore.make("bsuite/memory_len/0")[0]
-    learner = RecurrentPPO(env, env.default_params, config)
-    for lane in range(2):
-        agent, (steps, memory) = jax.tree.map(
-            lambda x, lane=lane: np.asarray(x[lane]), (before.learned.agent, before.learned.now)
-        )
-        done = steps.done[:-1, 0]
-        assert done.any()
-        np.testing.assert_array_equal(steps.terminated[:-1, 0], done)
-        np.testing.assert_array_equal(steps.start[1:-1, 0], done[:-1])
-        _, values, _ = jax.jit(learner._apply)(agent, memory, steps.obs, steps.start)
-        goes_on = ~done[:-1]
-        np.testing.assert_allclose(steps.next_value[:-2, 0][goes_on], values[1:-1, 0][goes_on], atol=1e-5)
-    np.testing.assert_array_equal(after.learned.now.memory, after.memory)
-    assert np.asarray(after.memory).any((1, 2)).tolist() == [False, True]
+        for obs, next_obs in zip(jax.tree.leaves(steps.obs), jax.tree.leaves(steps.next_obs), strict=True):
+            np.testing.assert_array_equal(obs[1:-1, 0][~done[:-1]], next_obs[:-2, 0][~done[:-1]])
+            assert not obs[1:-1, 0][done[:-1]].any() or not config.memory
+    if config.memory:
+        assert np.asarray(after.memory).any((1, 2)).tolist() == [False, True]
 
 
 @pytest.mark.slow
@@ -135,7 +118,7 @@ def test_ppo_learns_from_the_runners_steps_as_from_its_own() -> None:
     agent, learner = bsuite.ppo(env), PPO(env, params, bsuite.PPO_CONFIG)
     keys = jax.random.split(jax.random.key(0), 2)
     start = jax.jit(learner.init)(keys[0])
-    _, _, (obs, action, _, _, reward, done, terminated, _, next_obs) = updated(learner, start)
+    _, _, (obs, _, action, _, _, reward, done, terminated, _, next_obs) = updated(learner, start)
     expected, _ = jax.jit(learner.update)(start._replace(key=keys[1]))
 
     def played(number: int) -> Transition:
@@ -144,11 +127,11 @@ def test_ppo_learns_from_the_runners_steps_as_from_its_own() -> None:
 
     steps = jax.tree.map(lambda *rows: jnp.stack(rows), *map(played, range(len(reward))))
     state = agent.init(keys[0])
-    jax.tree.map(np.testing.assert_array_equal, state.agent, start.agent)
+    jax.tree.map(np.testing.assert_array_equal, state.learner.agent, start.agent)
     state, _ = jax.jit(
         lambda state: jax.lax.scan(lambda state, step: (agent.update(state, step, keys[1]), None), state, steps)
     )(state)
-    for found, wanted in zip(*map(jax.tree.leaves, (state.agent, expected.agent)), strict=True):
+    for found, wanted in zip(*map(jax.tree.leaves, (state.learner.agent, expected.agent)), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
 
 

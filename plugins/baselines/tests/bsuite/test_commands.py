@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 from envcore.suggestions import how_to_install
 from envcore_bsuite.analysis import load_results, score
-from PIL import Image
 
 if TYPE_CHECKING:
     from command_line import Run
@@ -64,21 +63,6 @@ def test_score_prints_what_the_analysis_computes(run: Run, results: Path) -> Non
     assert "unfinished" not in out
 
 
-@pytest.mark.slow
-def test_radar_draws_one_agent_or_several(run: Run, results: Path, tmp_path: Path) -> None:
-    code, out, err = run("bsuite", "radar", str(results / "random"))
-    assert (code, err) == (0, "")
-    assert f"{results / 'random' / 'radar.png'} shows the scores of {results / 'random'}." in out
-    path = tmp_path / "both.png"
-    assert run("bsuite", "radar", str(results / "random"), str(results / "first"), "--out", str(path))[0] == 0
-    with Image.open(path) as image, Image.open(results / "random" / "radar.png") as alone:
-        assert image.size == alone.size
-        assert image.tobytes() != alone.tobytes()
-    (tmp_path / "link").symlink_to("target")
-    assert run("bsuite", "radar", str(results / "random"), "--out", str(tmp_path / "link"))[0] == 0
-    assert (tmp_path / "target").read_bytes() == (results / "random" / "radar.png").read_bytes()
-
-
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -95,7 +79,6 @@ def test_radar_draws_one_agent_or_several(run: Run, results: Path, tmp_path: Pat
         (("run", "json:__name__", "--out", "{tmp}"), "AGENT json:__name__ is not a function, but 'json'"),
         (("score", "{tmp}"), "holds no logs; their names are like"),
         (("score", "{tmp}/nowhere"), "is not a folder; give the one that holds an agent's logs"),
-        (("radar", "{tmp}"), "holds no logs"),
     ],
 )
 def test_errors_are_one_line(run: Run, tmp_path: Path, args: tuple[str, ...], message: str) -> None:
@@ -106,20 +89,10 @@ def test_errors_are_one_line(run: Run, tmp_path: Path, args: tuple[str, ...], me
     assert err.count("\n") == 1
 
 
-@pytest.mark.slow
-def test_a_radar_plot_of_an_unknown_format(run: Run, results: Path, tmp_path: Path) -> None:
-    code, _, err = run("bsuite", "radar", str(results / "random"), "--out", str(tmp_path / "a.txt"))
-    assert code == 1
-    assert "cannot write" in err
-    assert "upported" in err
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("command", "forgotten", "needed"),
     [
         (("score",), "envcore_bsuite.analysis", "pandas"),
-        (("radar",), "envcore_bsuite.analysis", "pandas"),
         (("run", "random", "--out"), "envcore_baselines.bsuite", "envcore_bsuite"),
     ],
 )
@@ -135,7 +108,7 @@ def test_without_the_extra_it_says_what_to_install(
 
 
 def test_an_empty_path_is_an_error(run: Run) -> None:
-    for args in (("run", "random", "--out", ""), ("score", ""), ("radar", "")):
+    for args in (("run", "random", "--out", ""), ("score", "")):
         code, out, err = run("bsuite", *args)
         assert (code, out) == (2, "")
         assert "the path is empty." in err

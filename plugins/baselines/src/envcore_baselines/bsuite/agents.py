@@ -6,24 +6,24 @@ learn from rollouts get the steps that it has played.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from envcore import rollout, spaces
+from envcore import rollout
 from envcore.environment import Environment
 from envcore.random import split
 from envcore.typing import PyTree
 from envcore.wrappers import Wrapper
 
-from envcore_baselines import ppo as feedforward
-from envcore_baselines import ppo_rnn as recurrent
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQN, BootstrappedDQNConfig
 from envcore_baselines.dqn import DQN, DQNConfig, Transition, add, empty
+from envcore_baselines.ppo import PPO, PPOConfig
 
-PPO_CONFIG = feedforward.PPOConfig(num_envs=1, learning_rate=1e-3, anneal=False)
-RECURRENT_PPO_CONFIG = recurrent.RecurrentPPOConfig(num_envs=1, learning_rate=1e-3, anneal=False, minibatches=1)
+PPO_CONFIG = PPOConfig(num_envs=1, learning_rate=1e-3, anneal=False)
+RECURRENT_PPO_CONFIG = dataclasses.replace(PPO_CONFIG, minibatches=1, memory=64)
 
 
 class Agent(NamedTuple):
@@ -72,79 +72,65 @@ def bootstrapped_dqn(env: Environment) -> Agent:
 
 
 def ppo(env: Environment) -> Agent:
-    """Proximal policy optimization. Its state is the learner's, with the latest steps in place of a rollout's state."""
-
-    def replay(env: Any, policy: Any, steps: Any, length: int, params: Any, agent: Any, collect: Any) -> Any:
-        return steps, jax.vmap(collect)(steps)
-
-    learner = feedforward.PPO(_Stepped(env), env.default_params, PPO_CONFIG, rollout=replay)
-    length = PPO_CONFIG.rollout_steps
-
-    def init(key: jax.Array) -> feedforward.State:
-        obs, action, number, flag = _types(env)
-        info = {"terminated": flag, "returned_episode_returns": number}
-        steps = empty(rollout.Transition(None, obs, action, number, obs, flag, info), length)
-        return learner.init(key)._replace(rollout=steps)
-
-    def act(state: feedforward.State, obs: Any, key: jax.Array) -> tuple[jax.Array, feedforward.State]:
-        return learner.act(state.agent, (), obs, key)[0], state
-
-    def update(state: feedforward.State, step: Any, key: jax.Array) -> feedforward.State:
-        info = {"terminated": step.info["terminated"], "returned_episode_returns": jnp.zeros_like(step.reward)}
-        steps = _with(state.rollout, step.replace(state=None, info=info), step.info["step"])
-        return _at_the_end(length, step, lambda state: learner.update(state)[0], state._replace(rollout=steps, key=key))
-
-    return Agent(init, act, update)
-
-
-class Played(NamedTuple):
-    """Steps that the runner has played, and the memory before the first of them."""
-
-    steps: recurrent.Steps
-    memory: jax.Array
-
-
-class Remembering(NamedTuple):
-    """The state of a learner with a memory, whose `now` is `Played`, and the memory now, float32 (1, memory)."""
-
-    learned: recurrent.State
-    memory: jax.Array
+    """Proximal policy optimization."""
+    return _ppo(env, PPO_CONFIG)
 
 
 def recurrent_ppo(env: Environment) -> Agent:
     """Proximal policy optimization with a memory."""
+    return _ppo(env, RECURRENT_PPO_CONFIG)
 
-    def replay(collect: Any, played: Played, keys: jax.Array) -> tuple[Played, recurrent.Steps]:
-        return played, played.steps
 
-    learner = recurrent.RecurrentPPO(env, env.default_params, RECURRENT_PPO_CONFIG, rollout=replay)
-    length = RECURRENT_PPO_CONFIG.rollout_steps
+class PPOState(NamedTuple):
+    """The state of an agent that learns from rollouts.
 
-    def init(key: jax.Array) -> Remembering:
-        obs, action, number, flag = _types(env)
-        steps = empty(recurrent.Steps(obs, flag, action, number, number, flag, flag, number), length)
-        state = learner.init(key)
-        return Remembering(state._replace(now=Played(steps, state.now.memory)), state.now.memory)
+    Attributes:
+      learner: the state of `PPO`, with the latest steps in place of a rollout's state.
+      before, memory: before the last action and after it, of a batch of one environment.
+    """
 
-    def act(state: Remembering, obs: Any, key: jax.Array) -> tuple[jax.Array, Remembering]:
-        action, memory = learner.act(state.learned.agent, state.memory[0], obs, key)
-        return action, state._replace(memory=memory[None])
+    learner: Any
+    before: Any
+    memory: Any
 
-    def update(state: Remembering, step: Any, key: jax.Array) -> Remembering:
-        learned, memory = state
-        played: Any = learned.now
-        next_value = learner.value(learned.agent, memory, step.next_obs[None])[0]
-        ends = step.done, step.info["terminated"], jnp.zeros_like(step.reward)
-        row = recurrent.Steps(step.obs, step.state.time == 0, step.action, step.reward, next_value, *ends)
-        played = played._replace(steps=_with(played.steps, row, step.info["step"]))
-        # An episode starts with what the agent remembered at the start of all.
-        memory = jnp.where(step.done, learner.start_memory(), memory)
 
-        def learn(state: recurrent.State) -> recurrent.State:
-            state, _ = learner.update(state)
-            return state._replace(now=state.now._replace(memory=memory))
+def _ppo(env: Environment, config: PPOConfig) -> Agent:
+    """The agent that PPO trains in the runner's environment; it learns after every `rollout_steps` steps."""
 
-        return Remembering(_at_the_end(length, step, learn, learned._replace(now=played, key=key)), memory)
+    def replay(env: Any, policy: Any, steps: Any, length: int, params: Any, agent: Any, collect: Any) -> Any:
+        return steps, jax.vmap(collect)(steps)
+
+    def remembered(obs: Any, memory: Any) -> Any:
+        return (obs, memory) if config.memory else obs
+
+    learner = PPO(_Stepped(env), env.default_params, config, rollout=replay)
+
+    def init(key: jax.Array) -> PPOState:
+        space: Any = env.observation_space(env.default_params)
+        obs, number = jnp.zeros((1, *space.shape), space.dtype), jnp.zeros(1, jnp.float32)
+        action, flag = number.astype(jnp.int32), number.astype(jnp.bool_)
+        info = {"terminated": flag, "returned_episode_returns": number}
+        memory = jax.tree.map(lambda x: x[None], learner.start_memory())
+        seen = remembered(obs, memory)
+        steps = empty(rollout.Transition(None, seen, action, number, seen, flag, info), config.rollout_steps)
+        return PPOState(learner.init(key)._replace(rollout=steps), memory, memory)
+
+    def act(state: PPOState, obs: Any, key: jax.Array) -> tuple[jax.Array, PPOState]:
+        memory = jax.tree.map(lambda x: x[0], state.memory)
+        action, memory = learner.act(state.learner.agent, memory, obs, key)
+        return action, PPOState(state.learner, state.memory, jax.tree.map(lambda x: x[None], memory))
+
+    def update(state: PPOState, step: Any, key: jax.Array) -> PPOState:
+        number = step.info["step"]
+        info = {"terminated": step.info["terminated"], "returned_episode_returns": jnp.zeros_like(step.reward)}
+        step = jax.tree.map(lambda x: x[None], step.replace(state=None, info=info))
+        step = step.replace(obs=remembered(step.obs, state.before), next_obs=remembered(step.next_obs, state.memory))
+        steps = add(state.learner.rollout, jax.tree.map(lambda x: x[None], step), number)
+        is_over = (number + 1) % config.rollout_steps == 0
+        learned = state.learner._replace(rollout=steps, key=key)
+        learned = jax.lax.cond(is_over, lambda state: learner.update(state)[0], lambda state: state, learned)
+        memory = jax.tree.map(lambda x: jnp.where(step.done[:, None], 0, x), state.memory)
+        return PPOState(learned, memory, memory)
 
     return Agent(init, act, update)
 
@@ -154,24 +140,6 @@ class _Stepped(Wrapper):
 
     def may_truncate(self, params: Any) -> bool:
         return True
-
-
-def _types(env: Environment) -> tuple[Any, ...]:
-    """Of an observation, an action, a number and a flag of a batch of one environment."""
-    space: Any = env.observation_space(env.default_params)
-    assert isinstance(space, spaces.Box)
-    numbers = (jax.ShapeDtypeStruct((1,), dtype) for dtype in (jnp.int32, jnp.float32, jnp.bool_))
-    return jax.ShapeDtypeStruct((1, *space.shape), space.dtype), *numbers
-
-
-def _with(steps: Any, step: Any, number: jax.Array) -> Any:
-    """The latest steps of a batch of one environment, the `number`-th of which is this one."""
-    return add(steps, jax.tree.map(lambda x: x[None, None], step), number)
-
-
-def _at_the_end(length: int, step: Any, learn: Callable[[Any], Any], state: Any) -> Any:
-    """What is learned from a state after the last step of a rollout, else the state."""
-    return jax.lax.cond((step.info["step"] + 1) % length == 0, learn, lambda state: state, state)
 
 
 def _q_learning(learner: DQN) -> Agent:

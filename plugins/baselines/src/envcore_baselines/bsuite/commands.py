@@ -1,4 +1,4 @@
-"""`envcore bsuite`: runs an agent on bsuite's experiments, scores it, and draws its radar plot. Imports no JAX."""
+"""`envcore bsuite`: runs an agent on bsuite's experiments, and scores it. Imports no JAX."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from envcore.files import replacing
 from envcore.suggestions import how_to_install
 from envcore_cli import output
 from envcore_cli.errors import CommandError
@@ -63,29 +62,6 @@ def score(folder: Logs) -> None:
     output.show(by_experiment)
     output.write("")
     output.show(by_tag)
-
-
-@app.command()
-def radar(
-    folders: Annotated[
-        list[Path], typer.Argument(parser=path, metavar="DIR...", help="The folders of one or more agents.")
-    ],
-    out: Annotated[
-        Path | None, typer.Option(parser=path, metavar="PATH", help="The file; by default radar.png in the first DIR.")
-    ] = None,
-) -> None:
-    """Draw the scores by tag of agents, named by their folders. Tags that none of them has played are left out."""
-    analysis = _imported("envcore_bsuite.analysis")
-    tags = {str(folder): analysis.score_by_tag(analysis.score(analysis.load_results(folder))) for folder in folders}
-    played = {tag for scores in tags.values() for tag in scores.dropna().index}
-    figure = analysis.plot_radar({name: scores[scores.index.isin(played)] for name, scores in tags.items()})
-    out = folders[0] / "radar.png" if out is None else out
-    try:
-        with replacing(out) as file:
-            figure.savefig(file, format=out.suffix[1:] or "png")
-    except ValueError as error:  # matplotlib has no such format
-        raise CommandError(f"cannot write {out}: {error}") from error
-    output.say(f"{out} shows the scores of {', '.join(tags)}.")
 
 
 def _imported(name: str) -> Any:
