@@ -1,7 +1,7 @@
 # %% [markdown]
 # # MountainCar on all devices
 #
-# A batch of cars on each device: `pmap(vmap(rollout))`, where a rollout is one `fori_loop`. This follows the notebook
+# A batch of cars on each device: `pmap(vmap(rollout))`, where a rollout is one `scan`. This follows the notebook
 # [RL environment in JAX](https://colab.research.google.com/github/azzeddineCH/RL-environment-in-JAX/blob/main/RL_env.ipynb).
 #
 # Install what this notebook uses, in a clone of the repository:
@@ -16,6 +16,8 @@ import functools
 import envcore
 import jax
 import jax.numpy as jnp
+from envcore.rollout import random_policy, run_rollout, start_rollout
+from envcore.wrappers import LogWrapper
 
 jax.config.update("jax_num_cpu_devices", 2)  # a CPU counts as two devices; GPUs and TPUs count as they are
 
@@ -33,55 +35,28 @@ env, params = envcore.make("MountainCar-v0")
 # - The observation after an episode's last step is `info["final_obs"]`. The notebook stores the next episode's first.
 # - Episodes are truncated after 200 steps. The notebook has no time limit.
 
+
 # %%
-NUM_STEPS = 1000
-
-
-def random_action(obs, key):
-    """Push left, do nothing or push right."""
-    return env.action_space(params).sample(key)
-
-
-def pump(obs, key):
+def pump(policy_params, obs, key):
     """Push in the direction of motion, which adds energy on every step."""
     velocity = obs[1]
     return jnp.where(velocity < 0, 0, 2)
 
 
 @functools.partial(jax.pmap, static_broadcasted_argnums=0)
-def store_steps(policy, keys):
-    """Observations, rewards and ends of `NUM_STEPS` steps for each key."""
-
-    def rollout(key):
-        key_reset, key_steps = jax.random.split(key)
-        obs, state = env.reset(key_reset, params)
-
-        def body(i, val):
-            obs, state, all_obs, all_reward, all_done = val
-            key_action, key_step = jax.random.split(jax.random.fold_in(key_steps, i))
-            action = policy(obs, key_action)
-            obs, state, reward, done, info = env.step(key_step, state, action, params)
-            all_obs = all_obs.at[i].set(info["final_obs"])
-            all_reward = all_reward.at[i].set(reward)
-            all_done = all_done.at[i].set(done)
-            return obs, state, all_obs, all_reward, all_done
-
-        all_obs = jnp.zeros((NUM_STEPS, 2))
-        all_reward = jnp.zeros(NUM_STEPS)
-        all_done = jnp.zeros(NUM_STEPS, bool)
-        val = (obs, state, all_obs, all_reward, all_done)
-        *_, all_obs, all_reward, all_done = jax.lax.fori_loop(0, NUM_STEPS, body, val)
-        return all_obs, all_reward, all_done
-
-    return jax.vmap(rollout)(keys)
+@functools.partial(jax.vmap, in_axes=(None, 0))
+def store_steps(policy, key):
+    """Observations, rewards and ends of 1,000 steps of a car."""
+    start = start_rollout(env, key, params)
+    return run_rollout(env, policy, start, 1000, params, collect=lambda step: (step.next_obs, step.reward, step.done))[
+        1
+    ]
 
 
-# %%
 num_devices = jax.device_count()
-cars_per_device = 4
-keys = jax.random.split(jax.random.key(0), (num_devices, cars_per_device))
+keys = jax.random.split(jax.random.key(0), (num_devices, 4))
 
-all_obs, all_reward, all_done = store_steps(random_action, keys)
+all_obs, all_reward, all_done = store_steps(random_policy(env), keys)
 print("observations", all_obs.shape, "rewards", all_reward.shape, "ends", all_done.shape)
 print("rightmost positions with random actions", all_obs[..., 0].max(axis=-1))
 
@@ -96,47 +71,37 @@ print("rightmost positions with pump", pumped_obs[..., 0].max(axis=-1))
 # ## Store only what you need
 #
 # The notebook takes 10**8 steps and would store 1.3 GB for each car. A long rollout carries sums instead. Here each car
-# takes 20,000 steps.
+# takes 20,000 steps, and [`LogWrapper`] adds up the rewards of its episodes.
 
 # %%
-LONG = 20_000
+logged = LogWrapper(env)
 
 
 @functools.partial(jax.pmap, static_broadcasted_argnums=0)
-def mean_return(policy, keys):
-    """Number of finished episodes and their mean return, for each key."""
+@functools.partial(jax.vmap, in_axes=(None, 0))
+def mean_return(policy, key):
+    """Number of finished episodes of a car, and their mean return."""
 
-    def rollout(key):
-        key_reset, key_steps = jax.random.split(key)
-        obs, state = env.reset(key_reset, params)
+    def thousand_steps(carry, _):
+        carry, (done, returns) = run_rollout(
+            logged, policy, carry, 1000, params, collect=lambda step: (step.done, step.info["returned_episode_returns"])
+        )
+        return carry, (done.sum(), jnp.where(done, returns, 0).sum())
 
-        def body(i, val):
-            obs, state, current, total, episodes = val
-            key_action, key_step = jax.random.split(jax.random.fold_in(key_steps, i))
-            obs, state, reward, done, _ = env.step(key_step, state, policy(obs, key_action), params)
-            current += reward
-            total += jnp.where(done, current, 0.0)
-            return obs, state, jnp.where(done, 0.0, current), total, episodes + done
-
-        val = (obs, state, jnp.float32(0), jnp.float32(0), jnp.int32(0))
-        *_, total, episodes = jax.lax.fori_loop(0, LONG, body, val)
-        return episodes, total / episodes
-
-    return jax.vmap(rollout)(keys)
+    _, (episodes, returns) = jax.lax.scan(thousand_steps, start_rollout(logged, key, params), length=20)
+    return episodes.sum(), returns.sum() / episodes.sum()
 
 
-# %%
 pumped_episodes, pumped_returns = mean_return(pump, keys)
 print("episodes with pump", pumped_episodes.sum(), "mean return", pumped_returns.mean())
-random_episodes, random_returns = mean_return(random_action, keys)
+random_episodes, random_returns = mean_return(random_policy(env), keys)
 print("episodes with random actions", random_episodes.sum(), "mean return", random_returns.mean())
 
 # %% [markdown]
 # ## What to change next
 #
-# - Count the steps to the goal: carry the number of steps since the last `done` beside the rewards.
 # - A stronger engine: `params = params.replace(force=0.002)` after `make`.
-# - The same with less code: [`run_rollout`] over [`Sharded`]`(env, 8)`, with `collect=lambda step: step.reward`.
+# - All devices by one `jit`, without `pmap`: [`Sharded`]`(env, 8)`.
 #
-# [`run_rollout`]: https://envcore.github.io/envcore/reference/rollout.html#envcore.rollout.run_rollout
+# [`LogWrapper`]: https://envcore.github.io/envcore/reference/wrappers.html#envcore.wrappers.LogWrapper
 # [`Sharded`]: https://envcore.github.io/envcore/reference/wrappers.html#envcore.wrappers.Sharded

@@ -150,11 +150,8 @@ def test_evolution(tmp_path: Path) -> None:
         """
 assert cartpole_curve[0] < 50 and cartpole_curve[-1] > 200
 assert cartpole_returns.shape == (200,) and cartpole_returns.mean() >= 475
-lstm, feed_forward, random = (swing_up_returns[name].mean(axis=1) for name in ("LSTM", "FeedForward", "Random"))
-assert (random < -400).all()
-assert (lstm > -200).all()
-assert (lstm > feed_forward + 20).all()
-assert (swing_up_returns["LSTM"] > -500).mean() >= 0.99
+assert (swing_up_returns.mean(axis=1) > -200).all()
+assert (swing_up_returns > -500).mean() >= 0.99
 """,
         tmp_path,
     )
@@ -164,12 +161,10 @@ assert (swing_up_returns["LSTM"] > -500).mean() >= 0.99
 @pytest.mark.long
 def test_meta_rl_beats_thompson_sampling(tmp_path: Path) -> None:
     execute(
-        shortened("meta_rl", NUM_UPDATES=(800, 400), NUM_ENVS=(128, 64)),
+        shortened("meta_rl", TOTAL_STEPS=("500_000", 250_000)),
         """
-assert training_regret[-10:].mean() < 0.3 * training_regret[:10].mean()
-final = {name: regret[-1].mean() for name, regret in regrets.items()}
-assert 5.5 < final["UCB1"] < 6.5 and 2.6 < final["Thompson sampling"] < 3.0
-assert final["LSTM, trained by A2C"] < final["Thompson sampling"]
+assert 2.6 < regrets["Thompson sampling"].mean() < 3.0
+assert regrets["PPO with a memory"].mean() < regrets["Thompson sampling"].mean()
 """,
         tmp_path,
     )
@@ -195,16 +190,8 @@ assert exceeds(asterix_search, asterix_alone)
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_gradient_learns_pendulum_beside_ppo(tmp_path: Path) -> None:
-    execute(
-        shortened("gradient", PPO_STEPS=("300_000", 100_000)),
-        """
-for seconds, returns in (gradient_curve, ppo_curve):
-    assert returns[0] < -900 and returns[-1] > -250
-    assert (np.diff(seconds) > 0).all()
-""",
-        tmp_path,
-    )
+def test_gradient_learns_pendulum(tmp_path: Path) -> None:
+    execute(read_notebook("gradient"), "assert returns[0] < -900 and returns[-1] > -250", tmp_path)
 
 
 @pytest.mark.slow
