@@ -10,7 +10,7 @@ TOOLS = Path(__file__).parents[2] / "tools"
 
 
 def load_tool(path: str) -> Any:
-    """Imports a file in `tools`, such as "pixels/__main__.py"."""
+    """Imports a file in `tools`, such as "site/docstrings.py"."""
     spec = importlib.util.spec_from_file_location(path.removesuffix(".py").replace("/", "_"), TOOLS / path)
     assert spec is not None
     assert spec.loader is not None

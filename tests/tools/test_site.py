@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import re
 import shutil
+import statistics
+import subprocess
+import sys
 import tomllib
-from typing import Annotated, Any, get_type_hints
-from xml.etree import ElementTree
+from pathlib import Path
+from typing import Annotated, Any
 
 import envcore
-import numpy as np
 import pytest
 from envcore import spaces, typing
-from envcore_baselines.curve import Curve
 from envcore_testing.kit import RULES
 from tool_modules import TOOLS, load_tool
 
@@ -28,139 +30,13 @@ def docstrings() -> Any:
     return load_tool("site/docstrings.py")
 
 
-def test_sections_of_a_docstring(docstrings: Any) -> None:
-    text = """Walk: to the end.
-
-    Original: the book,
-      page 1.
-
-    It goes
-    on.
-
-    Observation: float32 (2,): place and
-      speed.
-    Reward: 1.
-
-    There is no more.
-
-    Attributes:
-      length: of the line,
-        in steps.
-      low, high: bounds.
-    """
-    parts = docstrings.sections(text)
-    assert parts[""] == "Walk: to the end.\n\nIt goes\non."
-    assert parts["Original"] == "the book,\npage 1."
-    assert (parts["Reward"], parts[docstrings.NOTES]) == ("1.", "There is no more.")
-    assert parts["Observation"] == "float32 (2,): place and\nspeed."
-    assert docstrings.attributes(text) == {
-        "length": "of the line, in steps.",
-        "low": "bounds.",
-        "high": "bounds.",
-    }
-    assert docstrings.attributes(None) == {}
-
-
-def test_values_of_an_option_become_a_list(docstrings: Any) -> None:
-    text = 'Two kinds:\n\n  kind="a": if x < 1.\n  "b-c": else.\n    "d": text'
-    assert docstrings.markdown(text) == 'Two kinds:\n\n- `kind="a"`: if x &lt; 1.\n- `"b-c"`: else.\n    "d": text'
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("`a` and `b`s, `c`", r"`a` and `b`\ s, `c`"),
-        ('`"a:b"` of `f(*args)`', '``"a:b"`` of `f(*args)`'),
-        ("So:\n\n    make(x)\n\n    x = 1\n\nThen.", "So:\n\n::\n\n    make(x)\n\n    x = 1\n\nThen."),
-        ("Args:\n  obs: the x,\n    again.\n\n  b: it.", "Args:\n  obs: the x,\n    again.\n\n  b: it."),
-        ("Returns:\n  obs, state: the x,\n    again.", "Returns:\n  obs, state: the x,\n    again."),
-        ("Returns:\n  The state: it.\nYields:\n  It.", "Return:\n  The state: it.\nYield:\n  It."),
-    ],
-)
-def test_docstrings_become_what_napoleon_reads(docstrings: Any, text: str, expected: str) -> None:
-    assert docstrings.restructured(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("hint", "notation"),
-    [
-        (typing.Float, "float32 ()"),
-        (typing.Int, "int32 ()"),
-        (typing.Bool, "bool ()"),
-        (typing.FloatParam, "float32 ()"),
-        (typing.IntParam, "int32 ()"),
-        (typing.BoolParam, "bool ()"),
-        (typing.ArrayParam, ""),
-        (typing.PyTree, ""),
-        (float, ""),
-    ],
-)
-def test_the_notation_of_types(docstrings: Any, hint: object, notation: str) -> None:
-    assert docstrings.notation(hint) == notation
-
-
 class Goal:
     place: Annotated[typing.ArrayParam, "int32 (2,)"] | None
-
-
-def test_the_notation_of_what_may_be_none(docstrings: Any) -> None:
-    assert docstrings.notation(get_type_hints(Goal, include_extras=True)["place"]) == "int32 (2,)"
 
 
 @pytest.fixture(scope="module")
 def tables() -> Any:
     return load_tool("site/tables.py")
-
-
-def test_numbered_lists_are_apart_from_paragraphs(tables: Any) -> None:
-    text = """float32 (n + 2,).
-0 to n - 1: walls,
-  row by row
-n and n + 1: place
-Else:
-0: no
-  1.5: of
-1: up, or 2, 2: down
-none: 3"""
-    assert tables.split(text) == [
-        "float32 (n + 2,).",
-        [("0 to n - 1", "walls, row by row"), ("n and n + 1", "place")],
-        "Else:",
-        [("0", "no 1.5: of"), ("1", "up, or 2"), ("2", "down")],
-        "none: 3",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("numbers", "length", "expected"),
-    [
-        (["0", "1 to n", "n + 1"], 5, [range(1), range(1, 4), range(4, 5)]),
-        (["0 to 2n - 1", "2n and 2n + 1"], 2, [range(0), range(2)]),
-        (["0", "1 and 2"], 3, [range(1), range(1, 3)]),
-        (["0", "2"], 3, None),
-        (["0", "1"], 3, None),
-        (["0", "0"], 1, None),
-    ],
-)
-def test_the_elements_of_a_numbered_list(tables: Any, numbers: list[str], length: int, expected: Any) -> None:
-    assert tables.elements([(each, "") for each in numbers], length) == expected
-
-
-def test_the_ranges_of_a_vector(tables: Any) -> None:
-    rows = [("0 to n - 1", ""), ("n", ""), ("n + 1", ""), ("n + 2", "")]
-    space = spaces.Box(np.array([[-1, -2, 0, -np.inf, -np.inf]]), np.array([[1, 2, np.inf, 3, np.inf]]))
-    assert tables.ranges(rows, space) == ["-2 to 2", "from 0", "up to 3", "unbounded"]
-    assert tables.ranges([("0 to 1", ""), ("2 to n + 2", "")], spaces.Box(0, 1, (2,))) == []
-    assert tables.ranges([("0", ""), ("1 to n", "")], spaces.Box(0, 1, (1,))) == ["0 to 1", "none, n is 0"]
-    assert tables.ranges([("0", "")], spaces.Box(0, 1, (1, 1, 1))) == tables.ranges([("0", "")], spaces.Discrete(1))
-
-
-def test_a_table_has_a_cell_for_each_value(tables: Any) -> None:
-    assert tables.markdown([("0", "a | b")], ["element", "text", "range"], ["unbounded"]) == [
-        "| element | text | range |",
-        "| --- | --- | --- |",
-        "| 0 | a / b | unbounded |",
-    ]
 
 
 def test_numbered_lists_of_environments_are_complete(tables: Any, site: Any, docstrings: Any) -> None:
@@ -179,87 +55,9 @@ def test_numbered_lists_of_environments_are_complete(tables: Any, site: Any, doc
     assert {("CartPole-v1", "Observation"), ("Reacher-misc", "Observation"), ("Pong-misc", "Action")} <= set(seen)
 
 
-def test_bars_are_as_long_as_their_numbers() -> None:
-    charts = load_tool("site/charts.py")
-    svg = charts.bars([("a", [(10.0, "10x", "peer"), (15.0, "", "ours")]), ("<b>", [(1.0, "", "ours")])], "speed")
-    ten, fifteen, one = (float(width) for width in re.findall(r'<rect [^>]*width="([\d.]+)"', svg))
-    assert (fifteen, ten) == (pytest.approx(15 * one, abs=1), pytest.approx(10 * one, abs=1))
-    assert "&lt;b&gt;" in svg
-    assert re.findall('text-anchor="middle">([^<]*)<', svg) == ["0", "5", "10", "15"]
-    assert "gap" not in svg
-
-
-def test_longer_bars_are_broken() -> None:
-    charts = load_tool("site/charts.py")
-    svg = charts.bars([("a", [(100.0, "100x", "ours"), (10.0, "", "ours")]), ("b", [(5.0, "", "ours")])], "speed", 10)
-    hundred, ten, five = (float(width) for width in re.findall(r'<rect [^>]*width="([\d.]+)"', svg))
-    assert (hundred, ten) == (pytest.approx(2 * five, abs=0.2), hundred)
-    assert svg.count('class="gap"') == 1
-    assert "100x" in svg
-
-
 def test_the_chart_of_the_readme_is_that_of_the_figures(site: Any) -> None:
     chart = site("performance").readme_chart()
     assert (TOOLS.parent / ".github" / "speed.svg").read_text() == chart
-    ElementTree.fromstring(chart)
-    assert len(re.findall("<rect", chart)) == 9
-
-
-def test_a_curve_goes_from_its_first_to_its_last_point() -> None:
-    charts = load_tool("site/charts.py")
-    sampled = charts.Band("a < b", "sampled", [0, 5, 10], [-1, 4, 9], [1, 6, 11])
-    greedy = charts.Band("greedy", "greedy", [5, 10, 10], [5, 10, 10], [5, 10, 10])
-    svg = charts.curve([0, 50, 100], [sampled, greedy], ("best", 10, 2), "returns", {"theirs": 10, "others": 10})
-    first, second = (
-        [tuple(map(float, point.split(","))) for point in line.split()]
-        for line in re.findall(r'<polyline [^>]*points="([^"]*)"', svg)
-    )
-    (x0, y0), (x1, y1), (x2, y2) = first
-    assert (x1, y1) == (pytest.approx((x0 + x2) / 2, abs=0.1), pytest.approx((y0 + y2) / 2, abs=0.1))
-    assert y2 < y0
-    assert second == [(x0, y1), (x1, y2), (x2, y2)]
-    assert [float(level) for level in re.findall(r'class="level" [^>]*y1="([\d.]+)"', svg)] == [y2, y2]
-    theirs, others = (
-        float(re.findall(f'y="([\\d.]+)" text-anchor="end">{name} 10<', svg)[0]) for name in ("theirs", "others")
-    )
-    assert others - theirs > 13.9, "one text does not lie on the other"
-    *_, dot = re.findall(r'<circle [^>]*cx="([\d.]+)" cy="([\d.]+)"', svg)
-    assert tuple(map(float, dot)) == (x2, y2)
-    low, high = map(float, re.findall(r'd="M[\d.]+ ([\d.]+) V([\d.]+)"', svg)[0])
-    assert (low - y2, y2 - high) == (pytest.approx((y0 - y2) / 5, abs=0.1), pytest.approx((y0 - y2) / 5, abs=0.1))
-    assert all(f">{name}</text>" in svg for name in ("a &lt; b", "greedy", "best"))
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [
-        (0, 1, [0, 0.5, 1]),
-        (-0.57, 1, [-0.5, 0, 0.5, 1]),
-        (-500, -77, [-500, -400, -300, -200, -100]),
-        (1, 1, [0.6, 0.8, 1, 1.2, 1.4]),
-    ],
-)
-def test_ticks_are_round_numbers(low: float, high: float, expected: list[float]) -> None:
-    assert load_tool("site/charts.py").ticks(low, high, 5) == expected
-
-
-@pytest.mark.parametrize(("number", "text"), [(0, "0"), (500, "500"), (20_000, "20k"), (1_500_000, "1.5M")])
-def test_large_numbers_are_short(number: float, text: str) -> None:
-    assert load_tool("site/charts.py").short(number) == text
-
-
-def test_a_curve_is_thinned_by_means_of_neighbors(curves: Any) -> None:
-    curve = Curve(2).with_point(0, {"returns": np.ones(2), "episodes": np.array([0, 1])})
-    for step in range(1, 101):
-        returns = np.array([step, step + 2])
-        curve = curve.with_point(step, {"returns": returns, "episodes": np.ones(2), "greedy_return": returns + 10})
-    curve.metrics["greedy_return"].insert(0, [0.0, 0.0])
-    found = curves.thinned(curve)
-    assert found["steps"] == list(range(2, 101, 2))
-    assert (found["low"][0], found["mean"][0], found["high"][-1]) == (1.5, 2.5, 101.5)
-    assert (found["greedy"]["low"][0], found["greedy"]["high"][-1]) == (11.5, 111.5)
-    del curve.metrics["greedy_return"]
-    assert "greedy" not in curves.thinned(curve)
 
 
 def test_every_curve_is_that_of_the_best_return(curves: Any) -> None:
@@ -326,3 +124,104 @@ def test_every_environment_was_compared(site: Any) -> None:
     ids = {each.spec.id for each in site("suites").our_environments()}
     assert set(compared) == ids
     assert all(each["of_tolerance"] < 1 for each in compared.values())
+
+
+def test_histories_are_of_environments_and_of_versions_in_their_change_logs(site: Any) -> None:
+    found = {each.spec.id: each for each in site("suites").our_environments()}
+    for env_id, history in json.loads((SITE / "data" / "history.json").read_text()).items():
+        suite = found[env_id].distribution.removeprefix("envcore-")
+        log = (TOOLS.parent / "packages" / suite / "CHANGELOG.md").read_text()
+        assert all(f"## {version} (" in log for version in history.get("changes", {})), env_id
+        assert site("history").section(found[env_id])
+
+
+def test_every_recording_is_counted(site: Any, tmp_path: Path) -> None:
+    site("fidelity").write_page(tmp_path / "page.md", PAGES / "about" / "fidelity.md", None)
+    text = (tmp_path / "page.md").read_text()
+    rows = re.findall(r"^\| (\w+): (\S+) \| (\S+) ([\d.]+) \| ([\d,]+) \|", text, re.MULTILINE)
+    assert ("minatar", "asterix", "MinAtar", "1.0.15") in {row[:4] for row in rows}
+    total = sum(int(row[4].replace(",", "")) for row in rows)
+    assert f"Together {total:,} transitions." in text
+    tables = text.partition("### Beside the originals' formulas")[0]
+    by_environment = re.findall(r"^\| \[[^|]* \| ([\d,]+) \|", tables, re.MULTILINE)
+    assert sum(int(number.replace(",", "")) for number in by_environment) == total
+    assert not re.search(r"\| *\|", text), "an empty cell"
+
+
+def test_the_home_page_has_the_number_of_the_readme(site: Any) -> None:
+    headline = site("performance").headline()
+    median, low, high = re.findall(r"[\d.]+(?= times| to)|(?<=to )\d+", headline)
+    readme = " ".join((TOOLS.parent / "README.md").read_text().split())
+    assert re.search(f"{low} to {high} times( as fast as gymnax's)? \\(median {median}\\)", readme)
+
+
+def test_every_tutorial_was_timed() -> None:
+    times = load_tool("site/times.py")
+    taken = json.loads(times.DATA.read_text())
+    assert {name: len(each) for name, each in taken.items()} == {
+        name: len(cells) for name, cells in times.tutorials().items()
+    }
+
+
+def test_the_readme_has_the_ratios_of_the_figures(site: Any) -> None:
+    speeds = site("performance")._beside_gymnax().values()
+    readme = " ".join((TOOLS.parent / "README.md").read_text().split())
+    for variant in ("envcore, same loop", "envcore rollout"):
+        ratios = [row[variant] / row["gymnax"] for row in speeds]
+        low, high, median = min(ratios), max(ratios), statistics.median(ratios)
+        assert re.search(f"{low:.0f} to {high:.0f} times( as fast as gymnax's)? \\(median {median:.2g}\\)", readme), (
+            variant
+        )
+
+
+def test_the_page_on_planning_has_the_figures_of_the_chart() -> None:
+    rows = json.loads((SITE / "data" / "scaling.json").read_text())
+    ids = list(dict.fromkeys(row["id"] for row in rows))
+    text = (PAGES / "about" / "planning.md").read_text()
+    assert f"| environments | {' | '.join(ids)} |" in text
+    for number in {row["num_envs"] for row in rows}:
+        (cells,) = re.findall(rf"^\| {number:,} \| (.*) \|$", text, re.MULTILINE)
+        assert [float(cell) for cell in cells.split(" | ")] == [
+            row["speed"] for row in rows if row["num_envs"] == number
+        ]
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, SITE, "--quick", "--out", tmp_path], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    html = (tmp_path / "html" / "environments" / "Breakout-MinAtar.html").read_text()
+    for part in (
+        "break bricks",
+        "<td><p>the paddle</p></td>",
+        "sticky_action_prob",
+        "MinAtar 1.0.15",
+        "What agents earn",
+    ):
+        assert part.lower() in html.lower(), part
+    for tag in ('name="description"', 'property="og:image"', "mark.svg"):
+        assert tag in html, tag
+    assert "times as fast as gymnax" in (tmp_path / "html" / "index.html").read_text()
+    mnist = (tmp_path / "html" / "environments" / "MNISTBandit-bsuite.html").read_text()
+    assert "uint8 (60000, 28, 28)" in mnist
+    catch = (tmp_path / "html" / "environments" / "Catch-bsuite.html").read_text()
+    assert "greedy, while it learns" in catch
+    assert 'data-label="envcore"' in (tmp_path / "html" / "howto" / "migrate.html").read_text()
+    assert "of one core." in (tmp_path / "html" / "tutorials" / "ppo.html").read_text()
+    if BROWSER is None and "CI" not in os.environ:
+        return
+    assert BROWSER is not None, "CI needs Chromium: see .ci/run"
+    assert "environments/Catch-bsuite.html" in _found(tmp_path / "html", "paddle"), "the search works without a server"
+    assert _found(tmp_path / "html", "GPU")[0] == "howto/gpu.html"
+
+
+def _found(site: Path, word: str) -> list[str]:
+    """The pages that the search finds in a browser, the best first."""
+    assert BROWSER is not None
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=10000", "--dump-dom"]
+    command = [BROWSER, *options, f"{(site / 'search.html').as_uri()}?q={word}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    results = done.stdout.partition('class="search-summary"')[2].partition("</ul>")[0]
+    return re.findall(r'href="([^"#?]+)', results)

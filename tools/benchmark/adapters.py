@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gymnasium
@@ -17,9 +17,8 @@ ENVIRONMENTS = ("CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Ac
 _SECONDS = 0.3
 
 
-def measure_all(repeats: int) -> list[dict[str, Any]]:
-    """Environment steps per second of CPU time of each, in turns: medians."""
-    results: list[dict[str, Any]] = []
+def measure_all(repeats: int) -> Iterator[dict[str, Any]]:
+    """Environment steps per second of CPU time of each, in turns: medians, and the ratio of envcore's to them."""
     for env_id in ENVIRONMENTS:
         for num_envs in (1, 8, 64, 1024):
             programs = {name: make(num_envs) for name, make in _makers(env_id, num_envs).items()}
@@ -28,26 +27,11 @@ def measure_all(repeats: int) -> list[dict[str, Any]]:
             for _ in range(repeats):
                 for name, env in programs.items():
                     rates[name].append(num_envs * _rate(env, num_envs, steps[name]))
-            for name, each in rates.items():
-                row = {"id": env_id, "num_envs": num_envs, "program": name, "steps_per_second": statistics.median(each)}
-                results.append(row)
-    return results + _training()
-
-
-def markdown(results: list[dict[str, Any]], *, header: bool) -> str:
-    """The table of the results, each with the ratio of envcore's to it."""
-    del header
-    ours = {_place(row): row["steps_per_second"] for row in results if row["program"].startswith("envcore")}
-    lines = ["| environment | how many | program | steps/s | envcore's / this |", "|---|---|---|---|---|"]
-    for row in results:
-        rate = row["steps_per_second"]
-        ratio = ours[_place(row)] / rate
-        lines.append(f"| {row['id']} | {row['num_envs']} | {row['program']} | {rate:,.0f} | {ratio:.2f} |")
-    return "\n".join(lines)
-
-
-def _place(row: dict[str, Any]) -> tuple[Any, ...]:
-    return row["id"], row["num_envs"]
+            medians = {name: statistics.median(each) for name, each in rates.items()}
+            for name, rate in medians.items():
+                row = {"id": env_id, "num_envs": num_envs, "variant": name, "steps per second": rate}
+                yield row | {"envcore's / this": medians["envcore"] / rate}
+    yield from _training()
 
 
 def _makers(env_id: str, num_envs: int) -> dict[str, Callable[[int], Any]]:
@@ -95,18 +79,16 @@ def _actions(env: Any, num_envs: int, is_pool: bool) -> list[Any]:
     return [np.stack([np.asarray(value)] * num_envs) for value in values]
 
 
-def _training() -> list[dict[str, Any]]:
+def _training() -> Iterator[dict[str, Any]]:
     """Stable-Baselines3's PPO on one environment of each, where it is installed."""
-    try:
-        from stable_baselines3 import PPO  # pyright: ignore[reportMissingImports]
-    except ImportError:
-        return []
-    results: list[dict[str, Any]] = []
+    if importlib.util.find_spec("stable_baselines3") is None:
+        return
+    ppo = importlib.import_module("stable_baselines3").PPO
     for name, env_id in (("envcore", "envcore_adapters.gymnasium:envcore/CartPole-v1"), ("Gymnasium", "CartPole-v1")):
-        model = PPO("MlpPolicy", env_id, seed=0, device="cpu")
+        model = ppo("MlpPolicy", env_id, seed=0, device="cpu")
         model.learn(2048)
         start = time.perf_counter()
         model.learn(8192)
         rate = model.num_timesteps / (time.perf_counter() - start)
-        results.append({"id": "CartPole-v1", "num_envs": "PPO", "program": f"{name}, SB3", "steps_per_second": rate})
-    return results
+        row = {"id": "CartPole-v1", "num_envs": "PPO", "variant": f"{name}, SB3", "steps per second": rate}
+        yield row | {"envcore's / this": None}

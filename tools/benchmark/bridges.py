@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import statistics
-import time
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import envcore
 import jax
 import jax.numpy as jnp
+import measure
 from envcore.wrappers import Batched
 from envcore_bridges.base import default_numerics
 from envcore_bridges.libraries import is_installed
-from workloads import FLOAT32, carried, seen
+from workloads import as_read, seen
 
 ENVIRONMENTS = (
     "brax/inverted_pendulum",
@@ -152,53 +153,24 @@ LOOPS: dict[str, Callable[[Any], Loop]] = {
 """By the library's name in its ids. Each takes the environment of the bridge."""
 
 
-def measure_all(ids: Sequence[str], num_envs: int, num_steps: int, repeats: int) -> list[dict[str, Any]]:
-    """Environment steps per second of each, in turns: medians; and the median of the paired ratios."""
-    results: list[dict[str, Any]] = []
+def measure_all(ids: Sequence[str], num_envs: int, num_steps: int, repeats: int) -> Iterator[dict[str, Any]]:
+    """Million environment steps per second of each, in turns: medians, and the ratio to the library's own loop."""
     for env_id in ids:
         library = env_id.partition("/")[0]
         if library not in LOOPS or not is_installed(library):
-            print(f"{env_id} is left out: {library} is not installed, or has no loop here.", flush=True)
+            print(f"{env_id} is left out: {library} is not installed, or has no loop here.", file=sys.stderr)
             continue
         env, params = envcore.make(env_id)
         programs = {
-            "envcore": _ours(env, params, num_envs, num_steps),
-            library: _theirs(LOOPS[library](env), env, num_envs, num_steps),
+            "envcore": jax.jit(_ours(env, params, num_envs, num_steps)),
+            library: jax.jit(_theirs(LOOPS[library](env), env, num_envs, num_steps)),
         }
-        compiled: dict[str, Any] = {}
-        for name, run in programs.items():
-            compiled[name] = jax.jit(run).lower(jax.random.PRNGKey(0)).compile()
-            jax.block_until_ready(compiled[name](jax.random.PRNGKey(0)))
-        seconds: dict[str, list[float]] = {name: [] for name in programs}
-        for number in range(repeats):
-            for name, run in compiled.items():
-                started = time.perf_counter()
-                jax.block_until_ready(run(jax.random.PRNGKey(number)))
-                seconds[name].append(time.perf_counter() - started)
-        ours, theirs = seconds["envcore"], seconds[library]
-        row = {
-            "id": env_id,
-            "num_envs": num_envs,
-            "envcore": num_envs * num_steps / statistics.median(ours),
-            "library": num_envs * num_steps / statistics.median(theirs),
-            "ratio": statistics.median(their / our for our, their in zip(ours, theirs, strict=True)),
-        }
-        results.append(row)
-        print(markdown([row], header=len(results) == 1), flush=True)
-    return results
-
-
-def markdown(results: list[dict[str, Any]], *, header: bool) -> str:
-    """The table of the results."""
-    head = [
-        "| environment | environments | steps/s through envcore | the library's own loop | ratio |",
-        "|---|---|---|---|---|",
-    ]
-    lines = head if header else []
-    for row in results:
-        rates = f"{row['envcore']:,.0f} | {row['library']:,.0f} | {row['ratio']:.2f}"
-        lines.append(f"| {row['id']} | {row['num_envs']:,} | {rates} |")
-    return "\n".join(lines)
+        found = measure.alternate(programs, repeats)
+        medians = {name: statistics.median(seconds) for name, seconds in found.items()}
+        for name, seconds in medians.items():
+            speed = num_envs * num_steps / seconds / 1e6
+            row = {"id": env_id, "num_envs": num_envs, "variant": name, "speed": float(f"{speed:.3g}")}
+            yield row | {"ratio": medians[library] / seconds}
 
 
 def _ours(env: Any, params: Any, num_envs: int, num_steps: int) -> Callable[[jax.Array], jax.Array]:
@@ -209,7 +181,7 @@ def _ours(env: Any, params: Any, num_envs: int, num_steps: int) -> Callable[[jax
         def body(carry: Any, step: jax.Array) -> tuple[Any, jax.Array]:
             key, state, obs = carry
             key, key_act, key_step = envcore.random.split(key, 3)
-            total = seen(obs, step, FLOAT32)
+            total = seen(obs, step)
             obs, state, reward, _, _ = batch.step(key_step, state, actions.sample(key_act), params)
             return (key, state, flat(obs)), total + reward.sum()
 
@@ -226,7 +198,7 @@ def _theirs(loop: Loop, env: Any, num_envs: int, num_steps: int) -> Callable[[ja
         def body(carry: Any, step: jax.Array) -> tuple[Any, jax.Array]:
             key, state, obs = carry
             key, key_act, key_step = jax.random.split(key, 3)
-            total = seen(obs, step, FLOAT32)
+            total = seen(obs, step)
             with default_numerics():
                 state = loop.step(state, actions.sample(key_act), jax.random.split(key_step, num_envs))
             now, reward = loop.read(state)
@@ -247,5 +219,5 @@ def _as_after_a_step(loop: Loop, state: Any, actions: Any, num_envs: int) -> Any
 
 def flat(obs: Any) -> jax.Array:
     """All numbers of a batch of observations, as float32 (num_envs, size)."""
-    leaves = [carried(leaf.reshape(leaf.shape[0], -1), FLOAT32) for leaf in jax.tree.leaves(obs)]
+    leaves = [as_read(leaf.reshape(leaf.shape[0], -1), "float32") for leaf in jax.tree.leaves(obs)]
     return leaves[0] if len(leaves) == 1 else jnp.concatenate(leaves, axis=1)

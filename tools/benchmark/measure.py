@@ -1,72 +1,125 @@
-"""Timing: compiles each variant, then runs them alternately."""
+"""Programs that take turns, and rows of tables."""
 
 from __future__ import annotations
 
+import compileall
+import functools
+import json
+import os
 import statistics
+import subprocess
+import sys
+import sysconfig
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import jax
-from workloads import BASELINES, FLOAT32, FLOOR, VARIANTS, readings
+from workloads import VARIANTS, readings
+
+Row = dict[str, Any]
+BASELINES = {"envcore + PPO": "gymnax + PPO", "envcore + its PPO": "gymnax + PPO"}
+"""What a program is compared with, where that is not "gymnax" in the same reading, or else in float32."""
 
 
-def measure(
-    env_id: str, num_envs: int, num_steps: int, variants: list[str], repeats: int, compiles: int, devices: int
-) -> list[dict[str, Any]]:
-    """Measures the variants on one environment and batch size, in each of their readings.
+def speeds(
+    env_id: str, num_envs: int, num_steps: int, variants: Iterable[str], repeats: int, *, is_gpu: bool = False
+) -> Iterator[Row]:
+    """The median speed of each program on one environment and batch size, and its ratio to the baseline's.
 
-    Returns one row per program, with its median rate, its speed relative to the baseline's in the same reading (or in
-    float32, if the baseline has no other), and its time as a multiple of the memory floor's in the same reading.
+    Args:
+      env_id: what `make` takes.
+      num_envs: number of environments.
+      num_steps: steps of each in a run.
+      variants: of `VARIANTS`.
+      repeats: timed runs of each program.
+      is_gpu: whether to compile many programs at a time, and to read observations as float32 only.
     """
-    programs, compile_seconds, dtypes = {}, {}, {}
-    keys = jax.random.split(jax.random.PRNGKey(0), devices)
-    for variant in variants:
-        for reading, dtype in readings(variant, env_id).items():
-            program, times = (variant, reading), []
-            dtypes[program] = dtype
-            run = VARIANTS[variant](env_id, num_envs, num_steps, reading)
-            for _ in range(compiles):
-                jax.clear_caches()  # so that tracing is measured every time
-                started = time.perf_counter()
-                programs[program] = _compile(run, keys, devices)
-                times.append(time.perf_counter() - started)
-            compile_seconds[program] = statistics.median(times)
-            jax.block_until_ready(programs[program](keys))
+    names = [
+        (variant, reading, dtype)
+        for variant in variants
+        for reading, dtype in readings(variant, env_id).items()
+        if reading != "own" or not is_gpu
+    ]
 
-    seconds: dict[tuple[str, str], list[float]] = {program: [] for program in programs}
-    for _ in range(repeats):
-        for program, run in programs.items():
-            started = time.perf_counter()
-            jax.block_until_ready(run(keys))
-            seconds[program].append(time.perf_counter() - started)
+    def build(name: tuple[str, str, str]) -> tuple[Any, float] | Exception:
+        started = time.perf_counter()
+        try:
+            run = VARIANTS[name[0]](env_id, num_envs, num_steps, name[1])
+            return jax.jit(run).lower(jax.random.PRNGKey(0)).compile(), time.perf_counter() - started
+        except Exception as error:  # such as out of memory
+            return error
 
-    medians = {program: statistics.median(times) for program, times in seconds.items()}
-    rows = []
-    for (variant, reading), median in medians.items():
+    with ThreadPoolExecutor(os.cpu_count() if is_gpu else 1) as pool:
+        built = dict(zip(names, pool.map(build, names), strict=True))
+    for (variant, *_), found in built.items():
+        if isinstance(found, Exception):
+            print(f"{env_id}, {num_envs:,}, {variant} is left out: {found}", file=sys.stderr)
+    compiled = {name: found for name, found in built.items() if not isinstance(found, Exception)}
+    seconds = alternate({name: run for name, (run, _) in compiled.items()}, repeats)
+    medians = {name: statistics.median(each) for name, each in seconds.items()}
+    rates = {(variant, reading): median for (variant, reading, _), median in medians.items()}
+    for (variant, reading, dtype), median in medians.items():
         baseline = BASELINES.get(variant, "gymnax")
-        baseline_seconds = medians.get((baseline, reading), medians.get((baseline, FLOAT32)))
-        floor_seconds = medians.get((FLOOR, reading))
-        rows.append(
-            {
-                "id": env_id,
-                "num_envs": num_envs,
-                "devices": devices,
-                "device": jax.devices()[0].device_kind,
-                "jax": jax.__version__,
-                "variant": variant,
-                "reads": dtypes[variant, reading],
-                "steps_per_second": num_envs * num_steps * devices / median,
-                "baseline": baseline,
-                "ratio": None if baseline_seconds is None else baseline_seconds / median,
-                "of_floor": None if floor_seconds is None else median / floor_seconds,
-                "compile_seconds": compile_seconds[variant, reading],
-                "seconds": seconds[variant, reading],
-            }
-        )
-    return rows
+        theirs = rates.get((baseline, reading), rates.get((baseline, "float32")))
+        yield {
+            "id": env_id,
+            "num_envs": num_envs,
+            "variant": variant,
+            "reads": dtype,
+            "speed": float(f"{num_envs * num_steps / median / 1e6:.3g}"),
+            "ratio": theirs and float(f"{theirs / median:.3g}"),
+            "compile": round(compiled[variant, reading, dtype][1], 2),
+        }
 
 
-def _compile(run: Any, keys: jax.Array, devices: int) -> Any:
-    if devices > 1:
-        return jax.pmap(run).lower(keys).compile()
-    return jax.jit(lambda keys: run(keys[0])).lower(keys).compile()
+def alternate(programs: Mapping[Any, Callable[[jax.Array], Any]], repeats: int) -> dict[Any, list[float]]:
+    """The seconds of each run of programs that take turns, after a first one that does not count."""
+    seconds: dict[Any, list[float]] = {name: [] for name in programs}
+    for number in range(repeats + 1):
+        for name, run in programs.items():
+            started = time.perf_counter()
+            jax.block_until_ready(run(jax.random.PRNGKey(number)))
+            seconds[name].append(time.perf_counter() - started)
+    return {name: each[1:] for name, each in seconds.items()}
+
+
+def markdown(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The lines of a table, whose columns are the names of the first row."""
+    names: list[str] = []
+    for row in rows:
+        if not names:
+            names = list(row)
+            yield from (f"| {' | '.join(names)} |", "|---" * len(names) + "|")
+        yield f"| {' | '.join(map(_cell, row.values()))} |"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def in_process(path: str, *arguments: str) -> Any:
+    """What a Python file prints last, which is JSON, in a process whose start is measured with the rest; else None."""
+    _compile_modules()
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, path, *arguments]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
+
+
+@functools.cache
+def _compile_modules() -> None:
+    """Compiles installed modules to bytecode, as pip does when it installs them, and uv does not."""
+    for folder in filter(os.path.isdir, sys.path):
+        if folder != sysconfig.get_path("stdlib"):
+            compileall.compile_dir(folder, quiet=2, workers=0)
+
+
+def on_one_core() -> None:
+    """Keeps this process on one core."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])

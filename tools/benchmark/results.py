@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import processes
-import report
+import measure
 
 EPISODES, PARTS, LIMIT = 64, 100, 900.0  # seconds of a CPU after which a program has failed
 _LONGEST = 500  # steps of an episode that is played for its return
@@ -79,18 +77,16 @@ def _purejaxrl(goal: Goal, is_gymnax: bool) -> Points:
     import jax
     import jax.numpy as jnp
     import purejaxrl
-    from envcore.wrappers import LogWrapper
     from flax import linen as nn
-    from peers import make_gymnax
-    from training import gymnax_log
+    from workloads import logged, make_gymnax
 
     env, params = make_gymnax(goal.env_id) if is_gymnax else envcore.make(goal.env_id)
     is_game = goal.env_id.endswith("MinAtar")
     num_envs, length = 64 if is_game else 4, 128
     num_updates = goal.total_steps // (num_envs * length)
     rate, activation = (5e-3, nn.relu) if is_game else (2.5e-4, nn.tanh)
-    logged = gymnax_log(env) if is_gymnax else LogWrapper(env)
-    ppo = purejaxrl.make(logged, params, num_envs, length, num_updates, rate, activation)
+    wrapped = logged(env, "gymnax" if is_gymnax else "envcore")
+    ppo = purejaxrl.make(wrapped, params, num_envs, length, num_updates, rate, activation)
     each = -(-num_updates // PARTS)
 
     @jax.jit
@@ -110,7 +106,7 @@ def _purejaxrl(goal: Goal, is_gymnax: bool) -> Points:
 def _rejax(goal: Goal) -> Points:
     import jax
     import rejax  # pyright: ignore[reportMissingImports]
-    from peers import make_gymnax
+    from workloads import make_gymnax
 
     env, params = make_gymnax(goal.env_id)
     algorithm = rejax.PPO.create(env=_FiveValues(env), env_params=params, total_timesteps=goal.total_steps)
@@ -174,44 +170,20 @@ PROGRAMS: dict[str, Callable[[Goal], Points]] = {
 }
 
 
-def measure_all(goals: list[str], on_row: Callable[[dict[str, Any]], None]) -> list[dict[str, Any]]:
-    """A row for each goal and program that has settings for it; `on_row` gets each as it comes."""
-    processes.compile_modules()
-    rows = []
+def measure_all(goals: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """A row for each goal and program that has settings for it: seconds, those of compiling, steps, return."""
     for name in goals or GOALS:
         for program in PROGRAMS:
-            if program == "envcore pqn" and "pqn" not in GOALS[name].ours:
-                continue
-            found = processes.last_line(__file__, program, name) or {"seconds": None}
-            rows.append({"goal": name, "program": program, **found})
-            on_row(rows[-1])
-    return rows
-
-
-def markdown(rows: list[dict[str, Any]], header: bool) -> str:
-    """A line for each row."""
-
-    def cells(row: dict[str, Any]) -> tuple[str, ...]:
-        if row["seconds"] is None:
-            return row["goal"], row["program"], "failed", "", "", ""
-        seconds = f"{row['seconds']:.1f}" if row["is_reached"] else f"not in {row['seconds']:.0f}"
-        return (
-            row["goal"],
-            row["program"],
-            seconds,
-            f"{row['compiling']:.1f}",
-            f"{row['steps']:,}",
-            f"{row['earned']:.4g}",
-        )
-
-    columns = ("goal", "program", "CPU s", "of them compiling", "steps", "return")
-    return report.table(columns, map(cells, rows), header)
+            if program != "envcore pqn" or "pqn" in GOALS[name].ours:
+                found = measure.in_process(__file__, program, name) or {}
+                names = ("seconds", "compiling", "steps", "earned", "is_reached")
+                yield {"id": name, "variant": program, **{each: found.get(each) for each in names}}
 
 
 def main() -> None:
     """Runs one program until it has reached a goal; prints a JSON object."""
     program, name = sys.argv[1:]
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
+    measure.on_one_core()
     import jax
 
     compiling: list[tuple[float, float]] = []

@@ -7,16 +7,14 @@ FOLDER [--cached]` measures one.
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
-from importlib import metadata
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import processes
-import report
+import measure
+from workloads import has_gymnax
 
 NUM_ENVS, NUM_STEPS = 64, 128  # of rollouts, and of an update of PPO
 
@@ -29,7 +27,7 @@ def _make(side: str, env_id: str) -> tuple[Any, Any]:
         import envcore
 
         return envcore.make(env_id)
-    from peers import make_gymnax
+    from workloads import make_gymnax
 
     return make_gymnax(env_id)
 
@@ -92,62 +90,37 @@ def _update(side: str, env_id: str) -> Any:
         return jax.jit(ppo.update)(jax.jit(ppo.init)(jax.random.key(0)))
 
     import purejaxrl
-    from training import gymnax_log
+    from workloads import logged
 
-    found = purejaxrl.make(gymnax_log(env), params, NUM_ENVS, NUM_STEPS, 1000)
+    found = purejaxrl.make(logged(env, "gymnax"), params, NUM_ENVS, NUM_STEPS, 1000)
     return jax.jit(found.update)(jax.jit(found.init)(jax.random.PRNGKey(0)), None)
 
 
 PROGRAMS: dict[str, Program] = {"step": _step, "rollout": _rollout, "update": _update}
 
 
-def measure_all(ids: Iterable[str], runs: int, on_row: Callable[[dict[str, Any]], None]) -> list[dict[str, Any]]:
-    """A row for each environment and side: the seconds of each program, "cold" and "cached"; None where it fails.
+def measure_all(ids: Iterable[str], runs: int) -> Iterator[dict[str, Any]]:
+    """A row for each environment and side: the seconds of each program, first as it is and then cached.
 
-    Sides alternate, and of several runs the fastest counts: what else a processor does makes a process slower by up to
-    a half, never faster.
+    Of several runs the fastest counts: what else a processor does makes a process slower by up to a half, never faster.
     """
-    from peers import has_gymnax
-
-    processes.compile_modules()
-    rows: list[dict[str, Any]] = []
     for env_id in ids:
-        sides = ("envcore", "gymnax")[: 1 + has_gymnax(env_id)]
-        found = {(side, program): [] for side in sides for program in PROGRAMS}
-        for side, program in list(found) * runs:
-            with tempfile.TemporaryDirectory() as folder:
-                arguments = __file__, side, program, env_id, folder
-                found[side, program].append([processes.last_line(*arguments, *more) for more in ([], ["--cached"])])
-        for side in sides:
-            row: dict[str, Any] = {"id": env_id, "variant": side, "num_envs": NUM_ENVS, "jax": metadata.version("jax")}
-            row |= {
-                program: [_fastest(seconds) for seconds in zip(*found[side, program], strict=True)]
-                for program in PROGRAMS
-            }
-            rows.append(row)
-            on_row(row)
-    return rows
-
-
-def _fastest(seconds: Iterable[float | None]) -> float | None:
-    return min((each for each in seconds if each is not None), default=None)
-
-
-def markdown(rows: list[dict[str, Any]], header: bool) -> str:
-    """A line for each row: seconds cold, and cached in brackets."""
-
-    def cell(seconds: list[float | None]) -> str:
-        cold, cached = seconds
-        return "" if cold is None or cached is None else f"{cold:.2f} ({cached:.2f})"
-
-    lines = [(row["id"], row["variant"], *(cell(row[program]) for program in PROGRAMS)) for row in rows]
-    return report.table(("id", "library", *PROGRAMS), lines, header)
+        for side in ("envcore", "gymnax")[: 1 + has_gymnax(env_id)]:
+            row: dict[str, Any] = {"id": env_id, "variant": side, "num_envs": NUM_ENVS}
+            for program in PROGRAMS:
+                found: list[list[float]] = []
+                for _ in range(runs):
+                    with tempfile.TemporaryDirectory() as folder:
+                        arguments = __file__, side, program, env_id, folder
+                        found.append([measure.in_process(*arguments, *more) for more in ([], ["--cached"])])
+                row[program] = [round(min(each), 2) for each in zip(*found, strict=True)]
+            yield row
 
 
 def main() -> None:
     """Runs one program and prints its seconds; unless they are `--cached`, it then keeps what it compiled."""
     side, program, env_id, folder, *more = sys.argv[1:]
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
+    measure.on_one_core()
     import jax
 
     jax.block_until_ready(jax.numpy.zeros(1) + 1)

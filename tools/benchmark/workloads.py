@@ -1,8 +1,8 @@
-"""The timed programs: one builder per variant, which returns `run(key) -> float32 ()`."""
+"""The timed programs of the libraries: one builder per variant, which returns `run(key) -> float32 ()`."""
 
 from __future__ import annotations
 
-import functools
+import importlib.util
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,17 +10,11 @@ from typing import Any
 import envcore
 import jax
 import jax.numpy as jnp
-from envcore.devices import all_devices, spread
 from envcore.fusion import compute_once
 from envcore.rollout import random_policy, run_rollout, start_rollout
-from envcore.wrappers import Batched
-from peers import has_gymnax, has_pgx, make_gymnax, make_pgx
-from training import training
+from envcore.wrappers import Batched, LogWrapper
 
 Run = Callable[[jax.Array], jax.Array]
-
-OWN, FLOAT32, NETWORK = "own", "float32", "network"
-"""How observations are read: in their own dtype, as float32, or by the network in the loop."""
 
 SUITES = {
     "classic-control": ("CartPole-v1", "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1"),
@@ -45,23 +39,20 @@ SUITES = {
     ),
     "minatar": ("Asterix-MinAtar", "Breakout-MinAtar", "Freeway-MinAtar", "Seaquest-MinAtar", "SpaceInvaders-MinAtar"),
 }
-"""Environments that gymnax has too, by suite; without MNISTBandit-bsuite, because both would download images."""
+"""Environments by suite; without MNISTBandit-bsuite, which downloads images."""
+
+ROLLOUT_STEPS = 128
+"""Steps of each environment in an update of PPO."""
+_NATIVE = ", native"
 
 
-def carried(obs: jax.Array, reading: str) -> jax.Array:
-    """The observations as the next iteration of a loop gets them, in their own shape.
+def seen(obs: jax.Array, step: jax.Array) -> jax.Array:
+    """The sum of one column of observations as float32, a different one in each step.
 
-    There `seen` reads one column of them, which depends on the iteration, so that XLA has to store them all. A sum of
-    float32 does not work: on XLA's CPU backend it is a scalar loop, slower than most steps. A static slice or an
-    optimization barrier does not work either: XLA then computes only part of the observation.
+    A loop carries the observations of a step to the next one, which reads this column, so that XLA has to store them
+    all. A sum of all does not work: on XLA's CPU backend it is a scalar loop, slower than most steps. A static slice or
+    an optimization barrier does not work either: XLA then computes only part of the observation.
     """
-    return obs.astype(jnp.float32) if reading == FLOAT32 else obs
-
-
-def seen(obs: jax.Array, step: jax.Array, reading: str) -> jax.Array:
-    """The sum of one column of `carried` observations, a different one in each step."""
-    if reading == NETWORK:
-        return jnp.float32(0)
     flat = obs.reshape(obs.shape[0], -1)
     column = jax.lax.dynamic_index_in_dim(flat, step % flat.shape[1], axis=1, keepdims=False)
     return column.astype(jnp.float32).sum()
@@ -71,12 +62,12 @@ def memory_floor(env_id: str, num_envs: int, num_steps: int, reading: str) -> Ru
     """A loop without an environment, which only writes and carries as many numbers as the observations have."""
     env, params = envcore.make(env_id)
     space = env.observation_space(params)
-    shape, dtype = (num_envs, math.prod(space.shape)), jnp.float32 if reading == FLOAT32 else space.dtype
+    shape, dtype = (num_envs, math.prod(space.shape)), jnp.float32 if reading == "float32" else space.dtype
 
     def run(key: jax.Array) -> jax.Array:
         def body(carry: Any, step: jax.Array) -> tuple[Any, jax.Array]:
             numbers, obs = carry
-            numbers, total = numbers + 1, seen(obs, step, reading)
+            numbers, total = numbers + 1, seen(obs, step)
             return (numbers, jnp.broadcast_to((numbers & 1)[:, None] != 0, shape).astype(dtype)), total
 
         start = jnp.arange(num_envs, dtype=jnp.int32), jnp.zeros(shape, dtype)
@@ -88,241 +79,285 @@ def memory_floor(env_id: str, num_envs: int, num_steps: int, reading: str) -> Ru
 def gymnax_vmap(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """Gymnax in the faster of the usual loops: keys from one split, all actions sampled at once."""
     env, params = make_gymnax(env_id)
-    act = _jax_random_actions(env.action_space(params), num_envs)
-    return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act, reading)
-
-
-def gymnax_readme(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """Gymnax in the loop of its README: a separate key and sample for each action."""
-    env, params = make_gymnax(env_id)
-    sample = jax.vmap(env.action_space(params).sample)
-
-    def act(key: jax.Array, obs: Any) -> Any:
-        return sample(jax.random.split(key, num_envs))
-
-    return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act, reading)
+    return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, env.action_space(params), reading)
 
 
 def pgx_vmap(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """Pgx in the same loop as gymnax."""
-    env, params = make_pgx(env_id)
-
-    def act(key: jax.Array, obs: Any) -> jax.Array:
-        return jax.random.randint(key, (num_envs,), 0, env.num_actions)
-
-    return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act, reading)
+    env = Pgx(env_id)
+    return _vmap_loop(env, None, num_envs, num_steps, jax.random.split, envcore.spaces.Discrete(env.actions), reading)
 
 
 def envcore_same_loop(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """Envcore in exactly gymnax's loop: only `reset` and `step` are envcore's."""
     env, params = envcore.make(env_id)
-    act = _jax_random_actions(env.action_space(params), num_envs)
-    return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act, reading)
+    return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, env.action_space(params), reading)
 
 
 def envcore_vmap(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
     """Envcore's per-environment API under vmap, with its own split (the same numbers) and batched action space."""
     env, params = envcore.make(env_id)
-    actions = env.action_space(params).batch(num_envs)
+    return _vmap_loop(env, params, num_envs, num_steps, envcore.random.split, None, reading)
 
-    def act(key: jax.Array, obs: Any) -> Any:
-        return actions.sample(key)
 
-    return _vmap_loop(env, params, num_envs, num_steps, envcore.random.split, act, reading)
+def envcore_batched(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
+    """A loop that steps a `Batched`."""
+    env, params = envcore.make(env_id)
+    batch = Batched(env, num_envs)
+    actions = batch.action_space(params)
+    return _loop(
+        lambda key: batch.reset(key, params),
+        lambda key, state, action: batch.step(key, state, action, params),
+        actions.sample,
+        num_steps,
+        envcore.random.split,
+        reading,
+    )
 
 
 def envcore_rollout(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """Envcore's own batched rollout."""
-    return _rollout_loop(env_id, num_envs, num_steps, reading)
+    """Envcore's own rollout, in which the observation that a policy gets is read and stored."""
+
+    def collect(transition: Any) -> jax.Array:
+        obs, step = as_read(transition.obs, reading), transition.state.time[0]
+        return compute_once(seen, obs, step) + transition.reward.sum()
+
+    collected = _rollout(env_id, num_envs, num_steps, collect, run_rollout)
+    return lambda key: collected(key).sum()
 
 
-def gymnax_mlp(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """Gymnax with a 64x64 MLP in the loop."""
-    env, params = make_gymnax(env_id)
-    size = _obs_size(env_id)
-    act = _mlp_actions(env.action_space(params), size)
-    return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, act, reading)
+def _stored(variant: str) -> Callable[[str, int, int, str], Any]:
+    """A rollout that returns what it stores; envcore-native's with that end of the name."""
+    name = variant.removesuffix(_NATIVE)
+
+    def collect(step: Any) -> Any:
+        return step.reward if name == "rewards only" else (step.obs, step.action, step.reward, step.done)
+
+    def build(env_id: str, num_envs: int, num_steps: int, reading: str) -> Any:
+        return _rollout(env_id, num_envs, num_steps, collect, _rollout_of(variant), "network" in variant)
+
+    return build
 
 
-def envcore_mlp(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """Envcore's own rollout with the same MLP."""
-    return _rollout_loop(env_id, num_envs, num_steps, reading)
+def _ppo(variant: str) -> Callable[[str, int, int, str], Run]:
+    """Training with PPO, two networks of 64 x 64 units; it returns a number that depends on all weights."""
 
+    def build(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
+        length = min(ROLLOUT_STEPS, num_steps)
+        train = _own_ppo if "its PPO" in variant else _purejaxrl
+        run = train(variant, env_id, num_envs, length, num_steps)
 
-def mlp_alone(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """The same MLP on observations that cost nothing: how fast the loop can be at all."""
-    env, params = envcore.make(env_id)
-    size = _obs_size(env_id)
-    act = _mlp_actions(env.action_space(params), size)
+        def total(key: jax.Array) -> jax.Array:
+            return sum((jnp.sum(each, dtype=jnp.float32) for each in jax.tree.leaves(run(key))), jnp.float32(0))
 
-    def run(key: jax.Array) -> jax.Array:
-        def body(obs: Any, _: None) -> tuple[jax.Array, jax.Array]:
-            action = act(key, obs).astype(jnp.float32).reshape(num_envs, -1)
-            return obs * jnp.float32(0.5) + action[:, :1], action.sum()
+        return total
 
-        return jax.lax.scan(body, jnp.zeros((num_envs, size), jnp.float32), None, num_steps)[1].sum()
-
-    return run
-
-
-def gymnax_ppo(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """PureJaxRL's PPO on gymnax."""
-    return training("gymnax", env_id, num_envs, num_steps)
-
-
-def envcore_ppo(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """The same on envcore: only `reset` and `step` are exchanged."""
-    return training("purejaxrl", env_id, num_envs, num_steps)
-
-
-def envcore_own_ppo(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """Envcore's PPO."""
-    return training("envcore", env_id, num_envs, num_steps)
+    return build
 
 
 FLOOR = "memory floor"
-
-VARIANTS: dict[str, Callable[[str, int, int, str], Run]] = {
+VARIANTS: dict[str, Callable[[str, int, int, str], Any]] = {
     FLOOR: memory_floor,
     "gymnax": gymnax_vmap,
-    "gymnax, README loop": gymnax_readme,
     "pgx": pgx_vmap,
     "envcore, same loop": envcore_same_loop,
     "envcore": envcore_vmap,
+    "envcore, Batched": envcore_batched,
     "envcore rollout": envcore_rollout,
-    "gymnax + MLP": gymnax_mlp,
-    "envcore + MLP": envcore_mlp,
-    "MLP alone": mlp_alone,
-    "gymnax + PPO": gymnax_ppo,
-    "envcore + PPO": envcore_ppo,
-    "envcore + its PPO": envcore_own_ppo,
+    **{
+        variant + end: _stored(variant + end)
+        for end in ("", _NATIVE)
+        for variant in ("rewards only", "transitions stored", "transitions stored, network")
+    },
+    **{
+        variant: _ppo(variant)
+        for variant in ("gymnax + PPO", "envcore + PPO", "envcore + its PPO", f"envcore + its PPO{_NATIVE}")
+    },
 }
-
-BASELINES = {
-    "envcore + MLP": "gymnax + MLP",
-    "MLP alone": "gymnax + MLP",
-    "envcore + PPO": "gymnax + PPO",
-    "envcore + its PPO": "gymnax + PPO",
-}
-"""The baselines of ratios, where they are not "gymnax"."""
-
-
-def on_all_devices(variant: str, env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """A program of envcore's own rollout, with its environments split over all devices."""
-    assert variant in SPREADABLE, variant
-    sharding = all_devices()
-    share = num_envs // sharding.mesh.size
-    run = _rollout_loop(env_id, share, num_steps, reading, *sharding.mesh.axis_names)
-    total = spread(lambda key: run(key)[None], sharding, (False,))
-    return lambda key: total(key).sum()
-
-
-SPREADABLE = ("envcore rollout", "envcore + MLP")
-"""The variants that `on_all_devices` takes."""
 
 
 def has(variant: str, env_id: str) -> bool:
-    """Whether the variant exists for an environment: the peer libraries lack some."""
+    """Whether the variant exists for an environment: the peer libraries lack some, and may not be installed."""
+    env, params = envcore.make(env_id)
+    if variant in ("gymnax + PPO", "envcore + PPO") and not hasattr(env.action_space(params), "n"):
+        return False  # PureJaxRL's needs discrete actions
+    if variant.endswith(_NATIVE):
+        return importlib.util.find_spec("warp") is not None
     if variant == "pgx":
-        return has_pgx(env_id)
-    if variant in ("gymnax + PPO", "envcore + PPO"):  # PureJaxRL's, which needs discrete actions
-        env, params = envcore.make(env_id)
-        if not hasattr(env.action_space(params), "n"):
-            return False
+        return env_id.endswith("-MinAtar") and importlib.util.find_spec("pgx") is not None
     return not variant.startswith("gymnax") or has_gymnax(env_id)
 
 
+def has_gymnax(env_id: str) -> bool:
+    """Whether gymnax is installed and has the environment."""
+    if importlib.util.find_spec("gymnax") is None:
+        return False
+    import gymnax  # pyright: ignore[reportMissingImports]
+
+    return env_id in gymnax.registered_envs
+
+
+def make_gymnax(env_id: str) -> tuple[Any, Any]:
+    import gymnax  # pyright: ignore[reportMissingImports]
+
+    return gymnax.make(env_id)
+
+
+def logged(env: Any, library: str) -> Any:
+    """The environment with a library's wrapper for returns."""
+    if library == "envcore":
+        return LogWrapper(env)
+    from gymnax.wrappers.purerl import LogWrapper as Theirs  # pyright: ignore[reportMissingImports]
+
+    return Theirs(env)
+
+
+class Pgx:
+    """A game of pgx with gymnax's `reset` and `step`."""
+
+    def __init__(self, env_id: str):
+        import pgx
+        from pgx.experimental import auto_reset
+
+        name = env_id.removesuffix("-MinAtar").replace("SpaceInvaders", "space_invaders").lower()
+        self._env = pgx.make(f"minatar-{name}")  # pyright: ignore[reportArgumentType]
+        self._step = auto_reset(self._env.step, self._env.init)
+        self.actions = self._env.num_actions
+
+    def reset(self, key: jax.Array, params: None) -> tuple[Any, Any]:
+        state = self._env.init(key)
+        return state.observation, state
+
+    def step(self, key: jax.Array, state: Any, action: jax.Array, params: None) -> tuple[Any, Any, jax.Array]:
+        state = self._step(state, action, key)
+        return state.observation, state, state.rewards
+
+
+def as_read(obs: jax.Array, reading: str) -> jax.Array:
+    """Observations as a loop carries them: in their own dtype, or as float32, which networks read."""
+    return obs.astype(jnp.float32) if reading == "float32" else obs
+
+
 def readings(variant: str, env_id: str) -> dict[str, str]:
-    """The readings of a program, with the dtype that the table shows; float32 observations have only one reading."""
-    if "MLP" in variant or "PPO" in variant:
-        return {NETWORK: NETWORK}
-    library = variant.partition(",")[0]
-    make = {"gymnax": make_gymnax, "pgx": make_pgx}.get(library, envcore.make)
+    """How a program reads observations, "own" and "float32", with the dtypes."""
+    if (variant not in (FLOOR, "gymnax", "pgx") and not variant.startswith("envcore")) or "PPO" in variant:
+        return {"float32": "float32"}
+    make = {"gymnax": make_gymnax, "pgx": lambda env_id: (Pgx(env_id), None)}.get(variant, envcore.make)
     env, params = make(env_id)
     dtype = jax.eval_shape(env.reset, jax.random.PRNGKey(0), params)[0].dtype.name
-    return {FLOAT32: FLOAT32} if dtype == FLOAT32 else {OWN: dtype, FLOAT32: FLOAT32}
+    return {"float32": "float32"} if dtype == "float32" else {"own": dtype, "float32": "float32"}
 
 
 def _vmap_loop(
-    env: Any,
-    params: Any,
-    num_envs: int,
+    env: Any, params: Any, num_envs: int, num_steps: int, split: Callable[..., jax.Array], space: Any, reading: str
+) -> Run:
+    """The usual loop over `vmap`; without a space of actions to sample by `jax.random`, envcore's batched one."""
+    reset, step = jax.vmap(env.reset, (0, None)), jax.vmap(env.step, (0, 0, 0, None))
+    act: Callable[[jax.Array], Any]
+    if space is None:
+        act = env.action_space(params).batch(num_envs).sample
+    elif hasattr(space, "n"):
+        act = lambda key: jax.random.randint(key, (num_envs,), 0, space.n)  # noqa: E731
+    else:
+        act = lambda key: jax.random.uniform(key, (num_envs, *space.shape), minval=space.low, maxval=space.high)  # noqa: E731
+    return _loop(
+        lambda key: reset(split(key, num_envs), params),
+        lambda key, state, action: step(split(key, num_envs), state, action, params),
+        act,
+        num_steps,
+        split,
+        reading,
+    )
+
+
+def _loop(
+    reset: Callable[[jax.Array], Any],
+    step: Callable[[jax.Array, Any, Any], Any],
+    act: Callable[[jax.Array], Any],
     num_steps: int,
     split: Callable[..., jax.Array],
-    act: Callable[..., jax.Array],
     reading: str,
 ) -> Run:
-    reset = jax.vmap(env.reset, in_axes=(0, None))
-    step = jax.vmap(env.step, in_axes=(0, 0, 0, None))
-
     def run(key: jax.Array) -> jax.Array:
         key, key_reset = split(key, 2)
-        obs, state = reset(split(key_reset, num_envs), params)
+        obs, state = reset(key_reset)
 
         def body(carry: Any, number: jax.Array) -> tuple[Any, jax.Array]:
             key, obs, state = carry
-            total = seen(obs, number, reading)
+            total = seen(obs, number)
             key, key_act, key_step = split(key, 3)
-            action = act(key_act, obs)
-            obs, state, reward = step(split(key_step, num_envs), state, action, params)[:3]
-            return (key, carried(obs, reading), state), total + reward.astype(jnp.float32).sum()
+            obs, state, reward = step(key_step, state, act(key_act))[:3]
+            return (key, as_read(obs, reading), state), total + reward.astype(jnp.float32).sum()
 
-        start = (key, carried(obs, reading), state)
+        start = (key, as_read(obs, reading), state)
         return jax.lax.scan(body, start, jnp.arange(num_steps, dtype=jnp.int32))[1].sum()
 
     return run
 
 
-def _rollout_loop(env_id: str, num_envs: int, num_steps: int, reading: str, axis_name: str | None = None) -> Run:
-    """`run_rollout` carries no observation, so it is read and stored where the policy, such as a network, gets it."""
+def _rollout(
+    env_id: str, num_envs: int, num_steps: int, collect: Any, rollout: Any, with_network: bool = False
+) -> Callable[[jax.Array], Any]:
     env, params = envcore.make(env_id)
-    batch = Batched(env, num_envs, axis_name)
-    policy = random_policy(batch, params)
-    if reading == NETWORK:
-        policy = network_policy(env_id)
+    batch = Batched(env, num_envs)
+    policy = _network(env, params) if with_network else random_policy(batch, params)
 
-    def collect(transition: Any) -> jax.Array:
-        obs, step = carried(transition.obs, reading), transition.state.time[0]
-        return compute_once(lambda obs, step: seen(obs, step, reading), obs, step) + transition.reward.sum()
-
-    def run(key: jax.Array) -> jax.Array:
-        start = start_rollout(batch, key, params)
-        return run_rollout(batch, policy, start, num_steps, params, collect=collect)[1].sum()
+    def run(key: jax.Array) -> Any:
+        return rollout(batch, policy, start_rollout(batch, key, params), num_steps, params, collect=collect)[1]
 
     return run
 
 
-def network_policy(env_id: str) -> Callable[..., Any]:
-    """The MLP as a policy of `run_rollout`."""
-    env, params = envcore.make(env_id)
-    return functools.partial(_without_params, _mlp_actions(env.action_space(params), _obs_size(env_id)))
+def _rollout_of(variant: str) -> Any:
+    if not variant.endswith(_NATIVE):
+        return run_rollout
+    import envcore_native
+
+    return envcore_native.run_rollout
 
 
-def _without_params(act: Callable[..., Any], policy_params: Any, obs: Any, key: jax.Array) -> Any:
-    return act(key, obs)
-
-
-def _jax_random_actions(space: Any, num_envs: int) -> Callable[..., jax.Array]:
-    if hasattr(space, "n"):
-        return lambda key, obs: jax.random.randint(key, (num_envs,), 0, space.n)
-    return lambda key, obs: jax.random.uniform(key, (num_envs, *space.shape), minval=space.low, maxval=space.high)
-
-
-def _obs_size(env_id: str) -> int:
-    env, params = envcore.make(env_id)
-    return math.prod(env.observation_space(params).shape)
-
-
-def _mlp_actions(space: Any, obs_size: int) -> Callable[..., jax.Array]:
-    sizes = (obs_size, 64, 64, space.n if hasattr(space, "n") else space.shape[0])
+def _network(env: Any, params: Any) -> Callable[..., Any]:
+    """A policy that is a network of 64 x 64 units."""
+    space = env.action_space(params)
+    sizes = (math.prod(env.observation_space(params).shape), 64, 64, space.n if hasattr(space, "n") else space.shape[0])
     keys = jax.random.split(jax.random.PRNGKey(7), 3)
     weights = [jax.random.normal(k, (a, b)) / a**0.5 for k, a, b in zip(keys, sizes[:-1], sizes[1:], strict=True)]
 
-    def act(key: jax.Array, obs: jax.Array) -> jax.Array:
+    def policy(policy_params: Any, obs: jax.Array, key: jax.Array) -> jax.Array:
         hidden = obs.reshape(obs.shape[0], -1).astype(jnp.float32)
         for weight in weights[:-1]:
             hidden = jnp.tanh(hidden @ weight)
         out = hidden @ weights[-1]
         return out.argmax(-1).astype(jnp.int32) if hasattr(space, "n") else jnp.tanh(out)
 
-    return act
+    return policy
+
+
+def _own_ppo(variant: str, env_id: str, num_envs: int, length: int, num_steps: int) -> Callable[[jax.Array], Any]:
+    import purejaxrl
+    from envcore_baselines.ppo import PPO, PPOConfig
+
+    shape: dict[str, Any] = {"num_envs": num_envs, "rollout_steps": length, "total_steps": num_envs * num_steps}
+    config = PPOConfig(**shape, minibatches=purejaxrl.MINIBATCHES)
+    ppo = PPO(*envcore.make(env_id), config, rollout=_rollout_of(variant))
+
+    def run(key: jax.Array) -> Any:
+        state, totals = jax.lax.scan(lambda state, _: ppo.update(state), ppo.init(key), length=ppo.num_updates)
+        return state.agent.network, totals
+
+    return run
+
+
+def _purejaxrl(variant: str, env_id: str, num_envs: int, length: int, num_steps: int) -> Callable[[jax.Array], Any]:
+    import purejaxrl
+
+    library = variant.partition(" ")[0]
+    env, params = make_gymnax(env_id) if library == "gymnax" else envcore.make(env_id)
+    num_updates = -(-num_steps // length)
+    ppo = purejaxrl.make(logged(env, library), params, num_envs, length, num_updates)
+
+    def run(key: jax.Array) -> Any:
+        (weights, *_), info = jax.lax.scan(ppo.update, ppo.init(key), length=num_updates)
+        return weights, info
+
+    return run

@@ -12,7 +12,7 @@
 # ///
 """Records bsuite's own scores of several agents, with the logs they are computed from.
 
-    uv run tools/bsuite_scores/__main__.py [agents ...] [--out tests/golden/bsuite_scores] [--radar FOLDER]
+    uv run tools/bsuite_scores/__main__.py [agents ...]
 
 bsuite's analysis needs old libraries; uv reads them from the head of this file and installs them separately from the
 project's own. One agent is bsuite's random agent, with fewer episodes and without mnist's data. The logs of the others
@@ -23,9 +23,7 @@ two runs. The random agent's logs differ each time, because most of bsuite's env
 from __future__ import annotations
 
 import argparse
-import contextlib
 import glob
-import io
 import json
 import tempfile
 import warnings
@@ -44,35 +42,19 @@ _GOLDEN = Path(__file__).parents[2] / "tests" / "golden" / "bsuite_scores"
 
 
 def main() -> None:
-    summary, usage, *description = (__doc__ or "").strip().split("\n\n")
-    parser = argparse.ArgumentParser(
-        prog="uv run tools/bsuite_scores/__main__.py",
-        usage=usage.strip(),
-        description="\n\n".join([summary, *description]),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("agents", nargs="*", default=list(agents.AGENTS), help="agents to record (default: all)")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("agents", nargs="*", metavar="NAME", help="default: all")
     parser.add_argument("--out", type=Path, default=_GOLDEN, help="folder for the recordings")
-    parser.add_argument("--radar", type=Path, help="folder for bsuite's radar plots of the agents")
     args = parser.parse_args()
-    unknown = set(args.agents) - set(agents.AGENTS)
-    if unknown:
-        parser.error(f"unknown agents: {', '.join(sorted(unknown))}; choose from {', '.join(agents.AGENTS)}")
-
     warnings.simplefilter("ignore")  # the old libraries warn about each other
     args.out.mkdir(parents=True, exist_ok=True)
-    for name in args.agents:
+    for name in args.agents or agents.AGENTS:
         with tempfile.TemporaryDirectory() as folder:
             agents.AGENTS[name](Path(folder))
             scores, tags = official_scores(Path(folder))
             path = args.out / f"{name}.npz"
             pack(Path(folder), path, scores, tags)
         print(f"{name}: {len(scores)} scores, {path.stat().st_size / 1e6:.2f} MB")
-        if args.radar:
-            args.radar.mkdir(parents=True, exist_ok=True)
-            with contextlib.redirect_stdout(io.StringIO()):
-                figure = summary_analysis.bsuite_radar_plot(tags)
-            figure.savefig(args.radar / f"{name}.png", bbox_inches="tight")
 
 
 def official_scores(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:

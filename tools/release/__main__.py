@@ -1,85 +1,83 @@
-"""Releases every distribution that has changed since the last release.
+"""Releases the distributions whose change logs begin with a section `## VERSION (unreleased)`.
 
-    uv run python tools/release --dry-run
-    uv run python tools/release
+    uv run python tools/release --dry-run   # which ones
+    uv run python tools/release             # sets versions and dates, commits, tags and pushes
+    python3 tools/release --files           # the built files of those that the last commit has released
 
-A change log that begins with a section `## VERSION (unreleased)` says that its distribution is released, and as what.
-The versions are set, the change logs dated and the citation renewed in one commit, which is pushed with its tag, both
-or neither. `.github/workflows/release.yml` publishes what the tag's commit releases, once its checks have passed.
+The tag starts the workflow that runs all checks and publishes.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime
+import re
 import subprocess
 import sys
 from pathlib import Path
 
-from changes import new_texts, next_versions
-from distributions import ROOT, ReleaseError, git
+_UNRELEASED = re.compile(r"\A(?:(?!## ).*\n)*## (\S+) \(unreleased\)\n(?=(?:\n)*[^#\s])")
+_DATED = re.compile(r"^## (\S+) \(\d", re.MULTILINE)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--date", type=datetime.date.fromisoformat, default=datetime.date.today(), help="of the release"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="change nothing")
-    parser.add_argument("--root", type=Path, default=ROOT, help="the repository")
+    parser.add_argument("--dry-run", action="store_true", help="only say what is released")
+    parser.add_argument("--files", action="store_true", help="print the files that the last commit releases")
     options = parser.parse_args()
-    try:
-        release(options.root.resolve(), options.date, options.dry_run)
-    except ReleaseError as error:
-        sys.exit(f"error: {error}")
-
-
-def release(root: Path, date: datetime.date, dry_run: bool = False) -> None:
-    """Commits, tags and pushes the next release, or changes nothing.
-
-    Raises:
-      ReleaseError: there is nothing to release, or not from this checkout, or origin refuses it.
-    """
-    if not dry_run:
-        _check_checkout(root)
-        git(root, "fetch", "--quiet", "--tags", "origin")
-    versions = next_versions(root)
-    texts = new_texts(root, versions, date)
-    names = (f"release-{date.isoformat()}{suffix}" for suffix in ("", *(f".{number}" for number in range(2, 100))))
-    tag = next(name for name in names if not git(root, "tag", "--list", name))
-    contents = [f"{distribution.name} {version}" for distribution, version in versions.items()]
-    print(f"{tag}:", *contents, sep="\n  ")
-    if dry_run:
+    root = Path(run("git", "rev-parse", "--show-toplevel"))
+    logs = sorted(
+        path for pattern in ("core", "packages/*", "plugins/*") for path in root.glob(f"{pattern}/CHANGELOG.md")
+    )
+    if options.files:
+        changed = run("git", "diff", "--name-only", "HEAD^", "HEAD").splitlines()
+        for log in logs:
+            version = _DATED.search(log.read_text())
+            if str(log.relative_to(root)) in changed and version:
+                stem = f"dist/{name_of(log).replace('-', '_')}-{version[1]}"
+                print(f"{stem}.tar.gz", f"{stem}-py3-none-any.whl", sep="\n")
         return
-    before = git(root, "rev-parse", "HEAD")
-    try:
-        for path, text in texts.items():
-            path.write_text(text)
-        _lock(root)
-        message = "\n".join([f"Release {tag.removeprefix('release-')}", "", *contents])
-        git(root, "commit", "--quiet", "--all", "--message", message)
-        git(root, "tag", "--annotate", "--message", message, tag)
-        git(root, "push", "--quiet", "--atomic", "origin", "HEAD:main", tag)
-    except ReleaseError:
-        git(root, "reset", "--quiet", "--hard", before)
-        if git(root, "tag", "--list", tag):
-            git(root, "tag", "--delete", tag)
-        raise
+    versions = {log: found[1] for log in logs if (found := _UNRELEASED.match(log.read_text()))}
+    if not versions:
+        sys.exit("error: no change log begins with a section '## VERSION (unreleased)' that says something")
+    for log, version in versions.items():
+        print(name_of(log), version)
+    if options.dry_run:
+        return
+    if run("git", "branch", "--show-current") != "main" or run("git", "status", "--porcelain", "-uno"):
+        sys.exit("error: releases are made on the branch main, with everything committed")
+    today = datetime.date.today().isoformat()
+    for log, version in versions.items():
+        log.write_text(log.read_text().replace(f"## {version} (unreleased)", f"## {version} ({today})", 1))
+        if log.parent.name == "core":
+            replace(log.parent / "src/envcore/version.py", r'^(__version__ = ").*(")', rf"\g<1>{version}\g<2>")
+            replace(log.parent / "src/envcore/suggestions.py", "^(_IS_RELEASED = )False$", r"\g<1>True")
+            cited = rf'version: "{version}"\g<1>\ndate-released: "{today}"\n'
+            replace(root / ".github/CITATION.cff", r'^version: "[^"]*"(.*)\n(?:date-released: .*\n)?', cited)
+        else:
+            run("uv", "version", "--quiet", "--frozen", "--package", name_of(log), version)
+    run("uv", "lock", "--quiet")
+    tag = f"release-{today}"
+    run("git", "commit", "--quiet", "--all", "--message", f"Release {', '.join(map(name_of, versions))}")
+    run("git", "tag", tag)
+    run("git", "push", "--quiet", "--atomic", "origin", "main", tag)
+    print(tag)
 
 
-def _check_checkout(root: Path) -> None:
-    """Checks that what would be released is the branch main, as committed."""
-    branch = git(root, "rev-parse", "--abbrev-ref", "HEAD")
-    if branch != "main":
-        raise ReleaseError(f"releases are made on the branch main, and this is {branch}")
-    if git(root, "status", "--porcelain", "--untracked-files=no"):
-        raise ReleaseError("there are changes that are not committed")
+def name_of(log: Path) -> str:
+    """The name of the distribution with this change log."""
+    return "envcore" if log.parent.name == "core" else f"envcore-{log.parent.name}"
 
 
-def _lock(root: Path) -> None:
-    done = subprocess.run(["uv", "lock", "--quiet"], cwd=root, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise ReleaseError(f"uv lock: {' '.join(done.stderr.split())}")
+def replace(path: Path, pattern: str, text: str) -> None:
+    """Replaces the first line of a file that matches."""
+    path.write_text(re.sub(pattern, text, path.read_text(), count=1, flags=re.MULTILINE))
+
+
+def run(*command: str) -> str:
+    """What a command prints; exits with its error if it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else sys.exit(f"error: {' '.join(command)}: {done.stderr}")
 
 
 if __name__ == "__main__":

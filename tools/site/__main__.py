@@ -2,8 +2,7 @@
 
 The pages in `tools/site/pages` are text. What the code knows is generated from it: a page an environment, the figures
 of the performance page, the reference. Notebooks are executed, and an error in one of them, or any warning, fails the
-build, and so does a link within the site that leads nowhere. Results of notebooks and pictures are kept in build/site
-for the next build.
+build. Results of notebooks and pictures are kept in build/site for the next build.
 """
 
 from __future__ import annotations
@@ -19,12 +18,9 @@ from pathlib import Path
 import environments
 import fidelity
 import frames
-import gpu_programs
 import history
-import links
 import performance
 import pictures
-import reference
 import suites
 
 _HERE = Path(__file__).parent
@@ -45,9 +41,6 @@ def main() -> None:
     source = out / "source"
     write_sources(source, None if options.quick else out / "pictures")
     build("html", source, out, options.quick)
-    broken = list(links.broken(out / "html"))
-    if broken:
-        sys.exit("\n".join(["error: broken links", *broken]))
     if options.links:
         build("linkcheck", source, out, options.quick)
     print(out / "html" / "index.html")
@@ -72,10 +65,8 @@ def write_sources(source: Path, made_pictures: Path | None) -> None:
     environments.write_pages(source / "environments", made_pictures)
     about, texts = source / "about", _HERE / "pages" / "about"
     performance.write_page(about / "performance.md", texts / "performance.md")
-    gpu_programs.write_page(about / "gpu_programs.md", texts / "gpu_programs.md")
     fidelity.write_page(about / "fidelity.md", texts / "fidelity.md", made_pictures)
     history.write_page(about / "versions.md", texts / "versions.md", suites.our_environments())
-    reference.write_pages(source / "reference")
 
 
 def _rest_of(path: Path, heading: str) -> str:

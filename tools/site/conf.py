@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import inspect
 import os
-import re
 import sys
 import types
 from pathlib import Path
@@ -15,14 +13,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import cards
 import docstrings
-import links
-import mark
 import times
 from envcore import painting
 from envcore.version import __version__
 
 project = "envcore"
 author = "the authors of envcore"
+loop_on_dark = "rgb(122, 170, 228)"  # of the mark
 copyright = f"2026, {author}"  # noqa: A001  # Sphinx's name for it
 version = release = __version__
 
@@ -34,12 +31,16 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinxext.opengraph",
 ]
 exclude_patterns = ["_build"]
 
 html_theme = "furo"
 html_title = "envcore"
-html_baseurl = links.SITE
+html_baseurl = "https://envcore.github.io/envcore/"
+ogp_site_url = html_baseurl
+ogp_image = f"{html_baseurl}_static/preview.png"
+ogp_description_length = 160
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_logo = html_favicon = "_static/mark.svg"
@@ -53,8 +54,8 @@ html_theme_options = {
         "color-background-border": f"rgb{painting.SHADE}",
     },
     "dark_css_variables": {
-        "color-brand-primary": f"rgb{mark.LOOP_ON_DARK}",
-        "color-brand-content": f"rgb{mark.LOOP_ON_DARK}",
+        "color-brand-primary": loop_on_dark,
+        "color-brand-content": loop_on_dark,
         "color-foreground-primary": f"rgb{painting.SHADE}",
         "color-background-primary": "rgb(22, 27, 36)",
         "color-background-secondary": "rgb(29, 35, 46)",
@@ -120,26 +121,9 @@ def setup(app: Any) -> None:
         is_field = (getattr(obj, "__doc__", None) or "").startswith("Alias for field number")
         return True if is_field or isinstance(obj, types.GenericAlias) else None
 
-    def describe(app: Any, pagename: str, templatename: str, context: Any, doctree: Any) -> None:
-        """What search engines, and programs that show a link, say about a page."""
-        context["metatags"] = context.get("metatags", "") + "".join(
-            f'<meta {kind}="{name}" content="{html.escape(content)}">\n'
-            for kind, name, content in (
-                ("name", "description", f"{mark.SENTENCE}."),
-                ("property", "og:type", "website"),
-                ("property", "og:site_name", project),
-                ("property", "og:title", re.sub("<.*?>", "", context.get("title") or project)),
-                ("property", "og:description", f"{mark.SENTENCE}."),
-                ("property", "og:url", f"{html_baseurl}{pagename}.html"),
-                ("property", "og:image", f"{html_baseurl}_static/{mark.PREVIEW.name}"),
-                ("name", "twitter:card", "summary_large_image"),
-            )
-        )
-
     app.set_translator("html", cards.Translator)
     app.connect("doctree-resolved", cards.label)
     app.connect("doctree-resolved", times.say)
-    app.connect("html-page-context", describe)
     app.connect("autodoc-skip-member", skip)
     app.connect("autodoc-process-docstring", convert, priority=400)
     app.connect("autodoc-process-signature", sign)

@@ -75,10 +75,10 @@ def section(env_id: str, command: str, best: str, peers: Mapping[str, float]) ->
     found: dict[str, Any] = json.loads(path.read_text())
     seeds, greedy = found["seeds"], found.get("greedy")
     who = "members of the population" if found["algorithm"] == "es" else "sampled actions"
-    bands = [charts.Band(f"{who}, while it learns", "sampled", *(found[end] for end in _ENDS))]
+    bands: dict[str, Any] = {f"{who}, while it learns": (found, charts.OURS)}
     evaluated = ""
     if greedy:
-        bands.append(charts.Band("greedy, while it learns", "greedy", *(greedy[end] for end in _ENDS)))
+        bands["greedy, while it learns"] = greedy, charts.GREEDY
         evaluated = f" --evaluate {greedy['episodes']}"
     mean, _, spread = best.partition(" ± ")
     end = f"greedy, after training: {best}", float(mean), float(spread)
