@@ -121,12 +121,13 @@ def test_training_and_native_rollouts() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "ids", "rows"), [("bridges", ["pgx/2048"], 2), ("gymnasium", [], 50)])
+@pytest.mark.parametrize(("kind", "ids", "rows"), [("bridges", ["pgx/2048"], 2), ("gymnasium", ["Acrobot-v1"], 8)])
 def test_other_kinds(kind: str, ids: list[str], rows: int) -> None:
     assert len(benchmark(f"--{kind}", *ids, *SMALL)) == 2 + rows
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_cached_programs_are_loaded(workloads: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.import_module("measure"), "_compile_modules", lambda: None)  # takes minutes
     waiting = importlib.import_module("waiting")

@@ -74,7 +74,7 @@ def rows(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
         case "gymnasium":
             import adapters  # Gymnasium is not in the peers' environment
 
-            yield from adapters.measure_all(args.repeats)
+            yield from adapters.measure_all(args.ids or adapters.ENVIRONMENTS, args.repeats)
         case "bridges":
             import bridges  # these libraries are not in the peers' environment
 
