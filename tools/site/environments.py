@@ -69,7 +69,9 @@ def _cards(found: list[Registration], pictures: Path | None) -> list[str]:
 
 def _page(found: Registration, pictures: Path | None, returns: Any) -> str:
     spec = found.spec
-    lines = [f"# {spec.id}", "", spec.summary, ""]
+    said = json.dumps(spec.summary)  # by search engines, and programs that show a link
+    lines = ["---", f"og:description: {said}", "myst:", "  html_meta:", f"    description: {said}", "---"]
+    lines += [f"# {spec.id}", "", spec.summary, ""]
     if _has(pictures, spec.id):
         lines += [f"```{{image}} ../pictures/{spec.id}.webp", ":class: environment"]
         lines += [f":alt: {spec.id}, played by the agent below or at random", "```", ""]
