@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.markers import Marker
-from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
