@@ -22,6 +22,8 @@ from toy import Counter, CounterParams, Deck, Spring, SpringParams
 
 KEY = jax.random.key(0)
 ENV = Counter()
+LOOSE: Any = ENV
+"""For arguments of types that a type checker refuses."""
 _, STATE = ENV.reset(KEY)
 
 
@@ -46,9 +48,13 @@ class Bytes(Counter):
 _, SPRING = Spring().reset(KEY)
 
 REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
-    (lambda: ENV.reset(0), InvalidArgumentError, "expected a random key, got 0: make one with jax.random.key"),
+    (lambda: LOOSE.reset(0), InvalidArgumentError, "expected a random key, got 0: make one with jax.random.key"),
     (lambda: ENV.reset(jax.random.split(KEY, 3)), InvalidArgumentError, r"expected one .* \(3,\): use jax\.vmap"),
-    (lambda: ENV.reset(KEY, SpringParams()), InvalidParamsError, "Counter's params must be CounterParams, got Spring"),
+    (
+        lambda: LOOSE.reset(KEY, SpringParams()),
+        InvalidParamsError,
+        "Counter's params must be CounterParams, got Spring",
+    ),
     (
         lambda: ENV.reset(KEY, CounterParams(bonus=np.zeros(2))),
         InvalidParamsError,
@@ -75,7 +81,7 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
         r"Counter's params\.max_steps_in_episode must be at least 1, or .* got 0",
     ),
     (
-        lambda: ENV.step(KEY, Deck().reset(KEY)[1], 1),
+        lambda: LOOSE.step(KEY, Deck().reset(KEY)[1], 1),
         InvalidArgumentError,
         "Counter's state must be CounterState, got DeckState",
     ),
@@ -118,7 +124,7 @@ def test_bad_arguments_are_refused(call: Any, error: type[Exception], message: s
 
 def test_every_entry_checks_its_arguments() -> None:
     params: Any = SpringParams()
-    for step in (ENV.step, ENV.step_env):
+    for step in (LOOSE.step, LOOSE.step_env):
         for args, error in (
             ((0, STATE, 1), InvalidArgumentError),
             ((KEY, 3, 1), InvalidArgumentError),
