@@ -79,11 +79,11 @@ env, params = envcore.make("CartPole-v1")
 class MLP(nn.Module):
     @nn.compact
     def __call__(self, obs) -> Any:
-        return nn.Dense(2)(nn.tanh(nn.Dense(8)(obs)))
+        return nn.Dense(2)(nn.tanh(nn.Dense(8)(obs))).argmax()
 
 
 def cartpole_return(policy, key):
-    return play(env, params, lambda memory, obs: (memory, MLP().apply(policy, obs).argmax()), (), key)
+    return play(env, params, lambda memory, obs: (memory, MLP().apply(policy, obs)), (), key)
 
 
 first_policy = MLP().init(jax.random.key(0), jnp.zeros(4))

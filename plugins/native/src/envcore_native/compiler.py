@@ -19,8 +19,8 @@ from pathlib import Path
 from envcore.errors import EnvcoreError
 
 _FLAGS = ["-O3", "-shared", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-w"]
-_WEB_FLAGS = ["-O2", "-s", "-w", "-nostdlib", "-Wl,--no-entry", "-ffp-contract=off", "-fno-math-errno"]
-_WEB_FLAGS += ["-msimd128", "-mbulk-memory", "-mnontrapping-fptoint"]
+_WEB_FEATURES = ["-msimd128", "-mbulk-memory", "-mnontrapping-fptoint"]
+_WEB_FLAGS = ["-O2", "-s", "-w", "-nostdlib", "-Wl,--no-entry", "-ffp-contract=off", "-fno-math-errno", *_WEB_FEATURES]
 _HOW_TO_GET_ONE = "install a C compiler, or `pip install 'envcore-native[zig]'`"
 
 

@@ -203,9 +203,10 @@ class Stepper:
         is_nested = isinstance(self.env.action_space(self._params), spaces.Tuple | spaces.Dict)
         if is_nested and isinstance(action, list):
             action = tuple(action)
-        kept = () if self._copy is np.array else jax.Array
+        # XLA reads a numpy array after the call, when you may have changed it.
+        kept, array = ((), np.asarray) if self._copy is np.array else (jax.Array, np.array)
         try:
-            read = lambda x: x if isinstance(x, kept) else np.asarray(x)  # noqa: E731
+            read = lambda x: x if isinstance(x, kept) else array(x)  # noqa: E731
             action = jax.tree.map(read, action) if is_nested else read(action)
         except ValueError as error:  # lists of different lengths
             raise InvalidActionError(f"an action of {self.env.name} must be an array: {error}") from error
