@@ -104,7 +104,7 @@ def test_errors():
         DmEnv(Batched(env.env, 2))
 
 
-@pytest.mark.parametrize("action", [[0.5], np.array([np.nan])], ids=str)
+@pytest.mark.parametrize("action", [[np.nan], np.array([-np.inf])], ids=str)
 def test_actions_that_are_not_finite(action):
     env, other = DmEnv("Pendulum-v1", seed=0), DmEnv("Pendulum-v1", seed=0)
     for each in (env, other):
