@@ -222,7 +222,7 @@ BATCH = Batched(CATCH, 4)
         (BATCH, {"collect": lambda t: t.reward - t.reward.mean()}, "collect must compute each environment's row"),
         (
             BATCH,
-            {"policy": lambda _, obs, key: jnp.convolve(obs[0, 0], np.ones(2, "f4"))[:1].repeat(4)},
+            {"policy": lambda _, obs, key: jnp.convolve(obs[0, 0], np.ones(2, "f4"))[:1].repeat(4).astype(int)},
             "conv_general_dilated at .*test_",
         ),
         (StickyAction(BATCH), {}, "StickyAction draws for a whole batch"),
