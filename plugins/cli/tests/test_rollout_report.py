@@ -60,8 +60,6 @@ class TestErrors:
         ("args", "message"),
         [
             (("--out", "{tmp}/run"), "out needs steps or episodes: how long the rollout is."),
-            ("policy no_module:f cannot be imported: ModuleNotFoundError: No module named 'no_module'",),
-            ("record needs out, the folder for the trajectories, and steps, their length.",),
             (
                 ("--steps", "3", "--out", "{tmp}/run", "--record", "obs,rewards"),
                 (
