@@ -115,11 +115,13 @@ def test_backends_play_as_brax_s(backend: str, promotion_of_brax: None) -> None:
 @pytest.mark.slow
 def test_params_are_fields_of_the_system(promotion_of_brax: None) -> None:
     env, params = envcore.make("brax/inverted_pendulum", vary=("gravity", "link.inertia.mass"))
-    assert list(params.sys) == ["gravity", "link.inertia.mass"]
-    with pytest.raises(InvalidParamsError, match=r"without \.sys\['gravity'\]"):
-        env.reset(jax.random.key(0), params.replace(sys={}))
-    many = params.replace(sys={**params.sys, "gravity": params.sys["gravity"] * np.array([[1.0], [0.0]], np.float32)})
-    axes = type(params)(sys={"gravity": 0, "link.inertia.mass": None}, max_steps_in_episode=None)
+    assert list(params.model) == ["gravity", "link.inertia.mass"]
+    with pytest.raises(InvalidParamsError, match=r"without \.model\['gravity'\]"):
+        env.reset(jax.random.key(0), params.replace(model={}))
+    many = params.replace(
+        model={**params.model, "gravity": params.model["gravity"] * np.array([[1.0], [0.0]], np.float32)}
+    )
+    axes = type(params)(model={"gravity": 0, "link.inertia.mass": None}, max_steps_in_episode=None)
 
     def angle(params: Any) -> jax.Array:
         def push(carry: Any, _: None) -> tuple[Any, None]:
@@ -136,7 +138,7 @@ def test_it_plays_as_brax_does_without_gravity(promotion_of_brax: None) -> None:
     env, params = envcore.make("brax/inverted_pendulum", vary=("gravity",))
     theirs: Any = brax.envs.get_environment("inverted_pendulum")
     theirs.sys = theirs.sys.tree_replace({"gravity": jnp.zeros(3)})
-    params = params.replace(sys={"gravity": np.zeros(3, np.float32)})
+    params = params.replace(model={"gravity": np.zeros(3, np.float32)})
     check_lockstep(env, **braxs(theirs), params=params, num_steps=20)
 
 
@@ -177,8 +179,8 @@ def test_a_wrapped_environment_of_brax_s_varies_too(promotion_of_brax: None) -> 
     _, state = env.reset(jax.random.key(0))
     step = jax.jit(env.step)
     strong, weak = (
-        step(jax.random.key(0), state, jnp.ones(1), params.replace(sys={"actuator.gear": gear}))[0]
-        for gear in (params.sys["actuator.gear"], np.zeros(1, np.float32))
+        step(jax.random.key(0), state, jnp.ones(1), params.replace(model={"actuator.gear": gear}))[0]
+        for gear in (params.model["actuator.gear"], np.zeros(1, np.float32))
     )
     assert abs(strong[2] - weak[2]) > 1e-3
 
@@ -275,5 +277,5 @@ def test_errors() -> None:
         envcore.make("brax/reacher", wrong_option=1)
     with pytest.raises(InvalidArgumentError, match="backend should be in"):
         envcore.make("brax/reacher", backend="steam")
-    with pytest.raises(InvalidArgumentError, match=r"fields of brax's System that are floats, got 'link\.mass'"):
+    with pytest.raises(InvalidArgumentError, match=r"fields of the library's System that are floats, got 'link\.mass'"):
         envcore.make("brax/reacher", vary=("link.mass",))

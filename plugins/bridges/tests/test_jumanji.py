@@ -214,7 +214,7 @@ def test_agents_made_one_play_as_in_the_library(source: Any, later: Any) -> None
     ("source", "options", "message"),
     [
         ("Maze-v0", {"size": 5}, "got an unexpected keyword argument 'size'"),
-        ("Labyrinth-v0", {}, "Jumanji has no environment 'Labyrinth-v0'. It has BinPack-v2, .* and 18 more"),
+        ("Labyrinth-v0", {}, "Jumanji has no environment 'Labyrinth-v0'. It has BinPack-v2, .* more"),
         ("Maze", {}, "Jumanji has no environment 'Maze'. Did you mean 'Maze-v0'"),
     ],
 )
@@ -231,7 +231,7 @@ def test_levels_that_cannot_be_downloaded_are_a_clear_error() -> None:
         from_jumanji(offline)
 
 
-@pytest.mark.parametrize("name", ["Maze-v0", "GraphColoring-v1"])
+@pytest.mark.parametrize("name", ["Maze-v0", "RubiksCube-v0", "BinPack-v2"])
 def test_pictures(name: str) -> None:
     env = from_jumanji(name)
     _, state = env.reset(jax.random.key(0))

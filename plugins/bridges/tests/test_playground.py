@@ -80,7 +80,9 @@ def test_params_are_fields_of_the_model() -> None:
     assert list(params.model) == ["opt.gravity"]
     with pytest.raises(InvalidParamsError, match=r"without \.model\['opt\.gravity'\]"):
         env.reset(jax.random.key(0), params.replace(model={}))
-    with pytest.raises(InvalidArgumentError, match="vary must name fields of MJX's Model that are floats, got 'nq'"):
+    with pytest.raises(
+        InvalidArgumentError, match="vary must name fields of the library's Model that are floats, got 'nq'"
+    ):
         envcore.make(f"playground/{CHEAP}", vary="nq")
     gravity = np.array([[0.0, 0.0, -9.81], [0.0, 0.0, 0.0]], np.float32)
     many = params.replace(model={"opt.gravity": gravity})

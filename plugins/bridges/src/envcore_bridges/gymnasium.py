@@ -71,8 +71,6 @@ class FromGymnasium(ForeignEnvironment):
     limit, or 1,000.
     """
 
-    required: ClassVar[tuple[str, ...]] = ("action_space", "observation_space", "reset", "step", "unwrapped")
-
     def load(self) -> Any:
         return self._made()
 

@@ -30,7 +30,7 @@ from envcore_bridges.base import (
     space_like,
     unknown_name,
 )
-from envcore_bridges.libraries import is_installed, missing
+from envcore_bridges.libraries import BY_FAMILY, is_installed, missing
 
 # Classes of gymnax 1.0 whose observations exceed the bounds that they declare: by rewards, by -1, by a rounding.
 _EXCEEDING = ("GaussianBandit", "MemoryChain", "MetaMaze", "UmbrellaChain")
@@ -41,15 +41,6 @@ _FREE_RESETS = ("DiscountingChain", "SimpleBandit")
 
 _LIMITS = ("max_steps_in_episode", "max_timesteps")
 
-_CRAFTAX = {
-    "Craftax-Symbolic-v1": ("craftax.envs.craftax_symbolic_env", "CraftaxSymbolicEnvNoAutoReset"),
-    "Craftax-Pixels-v1": ("craftax.envs.craftax_pixels_env", "CraftaxPixelsEnvNoAutoReset"),
-    "Craftax-Classic-Symbolic-v1": (
-        "craftax_classic.envs.craftax_symbolic_env",
-        "CraftaxClassicSymbolicEnvNoAutoReset",
-    ),
-    "Craftax-Classic-Pixels-v1": ("craftax_classic.envs.craftax_pixels_env", "CraftaxClassicPixelsEnvNoAutoReset"),
-}
 _SQUARE = ("Acrobot-v1", "Pendulum-v1")  # pictures of Gymnasium's; others are 3/2 as wide as high
 
 
@@ -218,13 +209,14 @@ def _factory(source: str) -> Callable[..., Any]:
     if not is_installed(library):
         raise missing(library, f"{library}/...")
     theirs = importlib.import_module(library)
-    names = _CRAFTAX if library == "craftax" else theirs.registered_envs
+    names = BY_FAMILY["craftax"].environments() if library == "craftax" else theirs.registered_envs
     if name not in names:
         raise unknown_name(library, name, names)
     if library == "gymnax":
         return lambda **options: theirs.make(name, **options)[0]
-    module, cls = _CRAFTAX[name]
-    return getattr(importlib.import_module(f"craftax.{module}"), cls)
+    *package, kind, _ = name.lower().split("-")  # craftax, then perhaps classic
+    module = importlib.import_module(f"craftax.{'_'.join(package)}.envs.craftax_{kind}_env")
+    return getattr(module, f"{name.removesuffix('-v1').replace('-', '')}EnvNoAutoReset")
 
 
 @functools.cache

@@ -22,7 +22,6 @@ from envcore_bridges.base import (
     resized,
     unknown_name,
 )
-from envcore_bridges.libraries import BY_FAMILY
 
 _FRAMES = 108_000  # the limit of JAXtari's `AtariWrapper`
 _SPRITES = (
@@ -65,27 +64,21 @@ class FromJaxtari(ForeignEnvironment):
     """
 
     render_fps: ClassVar[float] = 60
-    required: ClassVar[tuple[str, ...]] = ("action_space", "render", "reset", "step")
     refused_wrappers: ClassVar[tuple[str, ...]] = ("AtariWrapper",)  # which the wrappers of observations need
 
     def load(self) -> Any:
         import jaxtari  # late: envcore lists environments without it
         import jaxtari.paths
 
-        folder = jaxtari.paths.get_base_sprite_dir()
-        if not jaxtari.paths.ownership_or_alt_markers_present() and isinstance(self.source, str):
-            raise DatasetError(_SPRITES.format(problem="none are installed", folder=folder))
-        try:
-            env = self._made(jaxtari)
-        except EOFError as error:
-            problem = "it asks to update them, which nobody answers (JAXTARI_SKIP_SPRITE_UPDATE=1 skips the question)"
-            raise DatasetError(_SPRITES.format(problem=problem, folder=folder)) from error
-        except (FileNotFoundError, ImportError) as error:  # JAXtari wraps some
-            missing = _missing_file(error)
-            if missing is None:
-                raise
-            raise DatasetError(_SPRITES.format(problem=f"{missing} is missing", folder=folder)) from error
-        return env
+        problem = "none are installed"
+        if not isinstance(self.source, str) or jaxtari.paths.ownership_or_alt_markers_present():
+            try:
+                return self._made(jaxtari)
+            except (EOFError, FileNotFoundError, ImportError) as error:  # JAXtari wraps some
+                problem = _problem_of_sprites(error)
+                if problem is None:
+                    raise
+        raise DatasetError(_SPRITES.format(problem=problem, folder=jaxtari.paths.get_base_sprite_dir()))
 
     def _made(self, library: Any) -> Any:
         if not isinstance(self.source, str):
@@ -96,7 +89,7 @@ class FromJaxtari(ForeignEnvironment):
         try:
             return library.make(self.source, **options)
         except NotImplementedError as error:
-            raise unknown_name("JAXtari", self.source, BY_FAMILY["jaxtari"].environments()) from error
+            raise unknown_name("JAXtari", self.source, library.core.list_available_games()) from error
 
     expensive_reset = False  # games begin with constants: Pong's steps take two thirds of the time
 
@@ -111,7 +104,7 @@ class FromJaxtari(ForeignEnvironment):
         from jaxtari.environment import JaxtariAction
 
         words = {code: word.lower() for word, code in vars(JaxtariAction).items() if word.isupper()}
-        game = _innermost(self.library_env)
+        *_, game = layers(self.library_env)  # `mods` adds wrappers
         codes = np.asarray(getattr(game, "ACTION_SET", getattr(game, "action_set", ()))).tolist()
         return tuple(words[code] for code in codes) if len(codes) == self.action_space(self.default_params).n else ()  # pyright: ignore
 
@@ -135,15 +128,12 @@ class FromJaxtari(ForeignEnvironment):
         return resized(picture, height)
 
 
-def _innermost(env: Any) -> Any:
-    """The game without JAXtari's wrappers, which `mods` adds."""
-    *_, game = layers(env)
-    return game
-
-
-def _missing_file(error: BaseException | None) -> str | None:
+def _problem_of_sprites(error: BaseException | None) -> str | None:
+    """What an error, or one that has caused it, says of the sprites; None where it is about something else."""
     while error is not None:
+        if isinstance(error, EOFError):
+            return "it asks to update them, which nobody answers (JAXTARI_SKIP_SPRITE_UPDATE=1 skips the question)"
         if isinstance(error, FileNotFoundError):
-            return str(error.filename or error)
+            return f"{error.filename or error} is missing"
         error = error.__cause__ or error.__context__
     return None

@@ -27,14 +27,6 @@ from envcore_bridges.base import (
 
 _STEPS = ("step", "step_count")
 
-# Bounds that the library declares and breaks: by environment and entry, the true ones (None: as declared).
-_WIDER: dict[tuple[str, str], tuple[float | None, float | None]] = {
-    ("TSP", "position"): (-1, None),  # before the first city
-}
-
-_ONE_TOO_MANY = ("MultiCVRP",)
-"""Environments that declare an action more than there are: a node after the last one."""
-
 
 def from_jumanji(source: str | Callable[..., Any], **options: Hashable) -> FromJumanji:
     """Makes an environment of Jumanji.
@@ -78,14 +70,6 @@ class FromJumanji(ForeignEnvironment):
     Matplotlib on the host, which takes 0.1 to 1 seconds each, and many for graphs (GraphColoring and MMST).
     """
 
-    required: ClassVar[tuple[str, ...]] = (
-        "action_spec",
-        "observation_spec",
-        "reset",
-        "reward_spec",
-        "step",
-        "unwrapped",
-    )
     refused_wrappers: ClassVar[tuple[str, ...]] = ("AutoResetWrapper", "VmapAutoResetWrapper", "VmapWrapper")
 
     def load(self) -> Any:
@@ -189,7 +173,7 @@ def _draw(viewer: Any, state: Any, shape: tuple[int, int]) -> np.ndarray:
     axes = _axes(viewer, figure)
     viewer._get_fig_ax = lambda *args, **kwargs: (figure, axes)
     viewer._clear_display = viewer._display = lambda *_: None
-    viewer.render(state)
+    viewer.render(jax.tree.map(jnp.asarray, state))  # some set elements of arrays as JAX does
     return pixels_of(figure)
 
 
@@ -221,10 +205,8 @@ def _observation_space(spec: Any, env_name: str, name: str = "") -> spaces.Space
         return spaces.Box(0, free.high, (), spec.dtype)
     if not isinstance(spec, specs.BoundedArray):
         return free
-    wider = _WIDER.get((env_name, name), (None, None))
-    declared = np.asarray(spec.minimum), np.asarray(spec.maximum)
-    low, high = (bound if known is None else known for known, bound in zip(wider, declared, strict=True))
-    return spaces.Box(low, high, spec.shape, spec.dtype)
+    low = -1 if (env_name, name) == ("TSP", "position") else spec.minimum  # it is -1 before the first city
+    return spaces.Box(np.asarray(low), np.asarray(spec.maximum), spec.shape, spec.dtype)
 
 
 def _action_space(spec: Any, env_name: str) -> spaces.Space:
@@ -242,6 +224,7 @@ def _action_space(spec: Any, env_name: str) -> spaces.Space:
     if isinstance(spec, specs.BoundedArray):
         low, high = (np.broadcast_to(np.asarray(bound), spec.shape) for bound in (spec.minimum, spec.maximum))
         if spec.dtype.kind in "iu" and spec.shape and (low == 0).all():
-            return spaces.MultiDiscrete(high.astype(np.int32) + (env_name not in _ONE_TOO_MANY))
+            # MultiCVRP declares an action more than there are, a node after the last one.
+            return spaces.MultiDiscrete(high.astype(np.int32) + (env_name != "MultiCVRP"))
         return spaces.Box(low, high, spec.shape, spec.dtype)
     raise InvalidArgumentError(f"{env_name} has the action spec {spec!r}, which envcore does not support.")

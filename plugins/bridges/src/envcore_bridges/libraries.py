@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import itertools
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from envcore.errors import EnvironmentLoadError
 from envcore.specs import EnvSpec
@@ -35,18 +37,6 @@ _GYMNAX = """
 {BernoulliBandit,FourRooms,FrozenLake,GaussianBandit,MetaMaze,PointRobot,Pong,Reacher,Swimmer}-misc: A task of gymnax's.
 """
 
-_JAXTARI = """
-{
-airraid, alien, amidar, assault, asterix, asteroids, atlantis, backgammon, bankheist, basicmath, beamrider, berzerk,
-blackjack, boxing, breakout, casinoblackjack, casinofivestudpoker, casinopokersolitaire, centipede, choppercommand,
-donkeykong, enduro, fishingderby, flagcapture, freeway, frostbite, galaxian, gopher, gravitar, hangman,
-hauntedhouse, humancannonball, journeyescape, kaboom, kangaroo, kingkong, klax, lasergates, miniaturegolf,
-montezumarevenge, mspacman, namethisgame, othello, pacman, phoenix, pong, qbert, riverraid, roadrunner, seaquest,
-sirlancelot, skiing, slotmachine, spaceinvaders, spacewar, surround, tennis, tetris, timepilot, tron, turmoil,
-upndown, venture, videocheckers, videochess, videocube, videopinball, wizardofwor, wordzapper, yarsrevenge
-}: A game of the Atari 2600; the objects on the screen are observed.
-"""
-
 _JUMANJI = """
 {Game2048-v1,Maze-v0,Minesweeper-v0,PacMan-v1,Snake-v1,Tetris-v0}: A game.
 {RubiksCube-partly-scrambled-v0,RubiksCube-v0,SlidingTilePuzzle-v0,Sudoku-v0,Sudoku-very-easy-v0}: A puzzle.
@@ -56,10 +46,7 @@ Sokoban-v0: A puzzle, whose levels are downloaded.
 """
 
 _NAVIX = """
-Navix-{Empty,Empty-Random,DoorKey,DoorKey-Random}-5x5-v0: Reach the goal.
-Navix-{Empty,Empty-Random,DoorKey,DoorKey-Random}-6x6-v0: Reach the goal.
-Navix-{Empty,Empty-Random,DoorKey,DoorKey-Random}-8x8-v0: Reach the goal.
-Navix-{Empty,Empty-Random,DoorKey,DoorKey-Random}-16x16-v0: Reach the goal.
+Navix-{Empty,Empty-Random,DoorKey,DoorKey-Random}-{5x5,6x6,8x8,16x16}-v0: Reach the goal.
 Navix-{FourRooms,DistShift1,DistShift2}-v0: Reach the goal.
 Navix-{LavaGapS5,LavaGapS6,LavaGapS7}-v0: Reach the goal; lava ends the episode.
 Navix-SimpleCrossing{S9N1,S9N2,S9N3,S11N5}-v0: Reach the goal through the gaps in walls.
@@ -73,32 +60,12 @@ _PGX = """
 minatar-{asterix,breakout,freeway,seaquest,space_invaders}: A game on a grid of 10 by 10 cells, as in MinAtar.
 """
 
-_PLAYGROUND = """
-{
-AcrobotSwingup, AcrobotSwingupSparse, BallInCup, CartpoleBalance, CartpoleBalanceSparse, CartpoleSwingup,
-CartpoleSwingupSparse, CheetahRun, FingerSpin, FingerTurnEasy, FingerTurnHard, FishSwim, HopperHop, HopperStand,
-HumanoidRun, HumanoidStand, HumanoidWalk, PendulumSwingup, PointMass, ReacherEasy, ReacherHard, SwimmerSwimmer6,
-WalkerRun, WalkerStand, WalkerWalk
-}: A task of the DeepMind Control Suite.
-{
-AeroCubeRotateZAxis, AlohaHandOver, AlohaSinglePegInsertion, ApolloJoystickFlatTerrain, BarkourJoystick,
-BerkeleyHumanoidJoystickFlatTerrain, BerkeleyHumanoidJoystickRoughTerrain, G1JoystickFlatTerrain,
-G1JoystickRoughTerrain, Go1Footstand, Go1Getup, Go1Handstand, Go1JoystickFlatTerrain, Go1JoystickRoughTerrain,
-H1InplaceGaitTracking, H1JoystickGaitTracking, LeapCubeReorient, LeapCubeRotateZAxis, Op3Joystick, PandaOpenCabinet,
-PandaPickCube, PandaPickCubeCartesian, PandaPickCubeOrientation, PandaRobotiqPushCube, SpotFlatTerrainJoystick,
-SpotGetup, SpotJoystickGaitTracking, T1JoystickFlatTerrain, T1JoystickRoughTerrain
-}: A task for a robot of MuJoCo Menagerie, which the library does not ship.
-"""
-
 _XMINIGRID = """
 XLand-MiniGrid-R1-{9x9,11x11,13x13,15x15,17x17}: Do what a ruleset asks, in one room.
 XLand-MiniGrid-R2-{9x9,11x11,13x13,15x15,17x17}: Do what a ruleset asks, in two rooms.
 XLand-MiniGrid-R4-{9x9,11x11,13x13,15x15,17x17}: Do what a ruleset asks, in four rooms.
 XLand-MiniGrid-{R6-13x13,R6-17x17,R6-19x19,R9-16x16,R9-19x19,R9-25x25}: Do what a ruleset asks, in six or nine rooms.
-MiniGrid-{Empty,EmptyRandom,DoorKey}-5x5: Reach the goal.
-MiniGrid-{Empty,EmptyRandom,DoorKey}-6x6: Reach the goal.
-MiniGrid-{Empty,EmptyRandom,DoorKey}-8x8: Reach the goal.
-MiniGrid-{Empty,EmptyRandom,DoorKey}-16x16: Reach the goal.
+MiniGrid-{Empty,EmptyRandom,DoorKey}-{5x5,6x6,8x8,16x16}: Reach the goal.
 MiniGrid-{FourRooms,LockedRoom}: Reach the goal.
 MiniGrid-Memory{S8,S16,S32,S64,S128}: Remember a thing and go to the same one at the end of a corridor.
 MiniGrid-{Unlock,UnlockPickUp,BlockedUnlockPickUp}: Open a locked door, and take the thing behind it.
@@ -109,18 +76,43 @@ _ATARI_FOR_TWO = {"combat", "joust", "maze_craze", "warlords"}
 
 
 def _gymnasium() -> str:
-    """Gymnasium's registrations, read from its source, because an import takes half a second; and ALE's games."""
-    found = importlib.util.find_spec("gymnasium")
-    assert found is not None
-    assert found.origin is not None
-    source = (Path(found.origin).parent / "envs" / "__init__.py").read_text(encoding="utf-8")
+    """Gymnasium's registrations, and ALE's games."""
     # Those that Gymnasium no longer makes, and its functional ones, which are JAX programs already, are left out.
-    registered = re.findall(r'id="(\w+-v\d+)",\s+entry_point="gymnasium\.envs\.(\w+)', source)
+    registered = _found("gymnasium", "envs/__init__.py", r'id="(\w+-v\d+)",\s+entry_point="gymnasium\.envs\.(\w+)')
     ids = [name for name, kind in registered if not (kind == "mujoco" and name.endswith(("v2", "v3")))]
-    atari = importlib.util.find_spec("ale_py")
-    games = [rom.stem for rom in Path(atari.origin).parent.glob("roms/*.bin")] if atari and atari.origin else []
-    ids += [f"ALE/{game.title().replace('_', '')}-v5" for game in sorted({*games} - _ATARI_FOR_TWO)]
+    games = {rom.stem for rom in _folder("ale_py").glob("roms/*.bin")} - _ATARI_FOR_TWO
+    ids += [f"ALE/{game.title().replace('_', '')}-v5" for game in sorted(games)]
     return "\n".join(f"{name}: As Gymnasium registers it." for name in ids)
+
+
+def _jaxtari() -> str:
+    """The games that JAXtari lists."""
+    games = _found("jaxtari", "core.py", r'"(\w+)": "jaxtari\.games\.')
+    return "\n".join(f"{game}: A game of the Atari 2600; the objects on the screen are observed." for game in games)
+
+
+def _playground() -> str:
+    """The tasks that MuJoCo Playground lists."""
+    robots = "A task for a robot of MuJoCo Menagerie, which the library does not ship."
+    control = "A task of the DeepMind Control Suite."
+    folders = {"dm_control_suite": control, "locomotion": robots, "manipulation": robots}
+    return "\n".join(
+        f"{name}: {summary}"
+        for folder, summary in folders.items()
+        for name in _found("mujoco_playground", f"_src/{folder}/__init__.py", r'(?m)^    "(\w+)":')
+    )
+
+
+def _found(package: str, file: str, pattern: str) -> list[Any]:
+    """What the source of an installed package says, because importing it would take too long."""
+    source = _folder(package) / file
+    return re.findall(pattern, source.read_text(encoding="utf-8")) if source.exists() else []
+
+
+def _folder(package: str) -> Path:
+    """The folder of an installed package; of another one, a place where there is nothing."""
+    spec = importlib.util.find_spec(package)
+    return Path(spec.origin).parent if spec and spec.origin else Path(os.devnull)
 
 
 class Library(NamedTuple):
@@ -131,7 +123,7 @@ class Library(NamedTuple):
       title: its name in text.
       source: its version, authors and year.
       tasks: what it announces, or a function that returns it: a line for each task, `NAME: summary`, in which
-        `{a,b}` stands for several names.
+        `{a,b}` stands for several names. What a function returns is looked up in the library that is installed.
       package: the bridge, a module here that has the function `from_PACKAGE`.
       qualified: whether that function takes `family/NAME` instead of NAME, because it serves several libraries.
       imported_as: what Python imports, where it is not the family.
@@ -153,17 +145,26 @@ class Library(NamedTuple):
     def environments(self) -> dict[str, str]:
         """The task of each of its environments in one line, by the library's own names."""
         text = self.tasks if isinstance(self.tasks, str) else self.tasks()
-        found = re.findall(r"^([^{:\n]*)(?:\{([^}]*)\})?([^:\n]*): (.*)$", text, re.MULTILINE)
+        rows = (line.split(": ", 1) for line in text.strip().splitlines())
         return {
-            f"{before}{part.strip()}{after}": summary
-            for before, parts, after, summary in found
-            for part in parts.split(",")
+            "".join(parts): summary
+            for names, summary in rows
+            for parts in itertools.product(*(part.split(",") for part in re.split("[{}]", names)))
         }
 
     def specs(self) -> list[EnvSpec]:
         """Its environments, as they are announced."""
-        function = f"envcore_bridges.{self.package}:from_{self.package}"
-        return library_specs(self.family, function, self.environments(), self.source, qualified=self.qualified)
+        return [
+            EnvSpec(
+                id=f"{self.family}/{name}",
+                entry_point=f"envcore_bridges.{self.package}:from_{self.package}",
+                kwargs={"source": f"{self.family}/{name}" if self.qualified else name},
+                summary=summary,
+                source=self.source,
+                family=self.family,
+            )
+            for name, summary in self.environments().items()
+        ]
 
 
 LIBRARIES = (
@@ -171,7 +172,7 @@ LIBRARIES = (
     Library("craftax", "Craftax", "Craftax 1.6, Matthews et al. (2024)", _CRAFTAX, "gymnax", qualified=True),
     Library("gymnasium", "Gymnasium", "Gymnasium 1.4, Towers et al. (2024)", _gymnasium, "gymnasium"),
     Library("gymnax", "gymnax 1", "gymnax 1.0, Lange (2022)", _GYMNAX, "gymnax", qualified=True),
-    Library("jaxtari", "JAXtari", "JAXtari 0.2, Delfosse et al. (2025)", _JAXTARI, "jaxtari"),
+    Library("jaxtari", "JAXtari", "JAXtari 0.2, Delfosse et al. (2025)", _jaxtari, "jaxtari"),
     Library("jumanji", "Jumanji", "Jumanji 1.1.2, Bonnet et al. (2024)", _JUMANJI, "jumanji"),
     Library("navix", "Navix", "Navix 0.7, Pignatelli et al. (2024), after MiniGrid", _NAVIX, "navix"),
     Library("pgx", "Pgx", "Pgx 2.6.0, Koyamada et al. (2023)", _PGX, "pgx"),
@@ -179,7 +180,7 @@ LIBRARIES = (
         "playground",
         "MuJoCo Playground",
         "MuJoCo Playground 0.2, Zakka et al. (2025)",
-        _PLAYGROUND,
+        _playground,
         "playground",
         imported_as="mujoco_playground",
     ),
@@ -188,31 +189,6 @@ LIBRARIES = (
 
 BY_FAMILY = {library.family: library for library in LIBRARIES}
 BY_MODULE = {library.module: library for library in LIBRARIES}
-
-
-def library_specs(
-    family: str, entry_point: str, environments: Mapping[str, str], source: str, *, qualified: bool = False
-) -> list[EnvSpec]:
-    """The rows by which a bridge announces a library's environments as one family, `family/NAME`.
-
-    Args:
-      family: the first part of the ids.
-      entry_point: a function that takes the library's own name of an environment as `source`.
-      environments: the task of each in one line, by the library's own names.
-      source: of the library.
-      qualified: whether the function takes the whole id as `source`.
-    """
-    return [
-        EnvSpec(
-            id=f"{family}/{name}",
-            entry_point=entry_point,
-            kwargs={"source": f"{family}/{name}" if qualified else name},
-            summary=summary,
-            source=source,
-            family=family,
-        )
-        for name, summary in environments.items()
-    ]
 
 
 def is_installed(family: str) -> bool:

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import warnings
 from collections.abc import Callable, Hashable
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 from envcore import spaces
@@ -16,17 +16,6 @@ from envcore.errors import InvalidArgumentError
 from envcore_bridges.base import ForeignEnvironment, ForeignState, default_numerics, resized, unknown_name
 
 _MINIGRID_ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle", "done")
-
-# Bounds of what Navix's own functions observe, as they are, not as it declares them.
-_BOUNDS = {
-    "none": (0, 0),
-    "categorical": (-1, 10),
-    "categorical_first_person": (-1, 100),
-    "symbolic": (0, 255),
-    "symbolic_first_person": (0, 255),
-    "rgb": (0, 255),
-    "rgb_first_person": (0, 255),
-}
 
 
 def from_navix(source: str | Callable[..., Any], **options: Hashable) -> FromNavix:
@@ -49,8 +38,8 @@ class FromNavix(ForeignEnvironment):
 
     Observation: what Navix's option `observation_fn` returns, by default `symbolic`: uint8 (height, width, 3), the
     whole grid as kind, color and state of what is in each cell. Others are `categorical` (int32), `rgb` (uint8), and
-    each of the three as a view of 7 by 7 cells in front of the agent, `symbolic_first_person` and so on. The bounds of
-    the space are wider than Navix declares, whose own do not hold: the agent is kind 10, and 8 is declared.
+    each of the three as a view of 7 by 7 cells in front of the agent, `symbolic_first_person` and so on. The space has
+    no bounds but those of the dtype, because Navix's do not hold: the agent is kind 10, and 8 is declared.
 
     Actions, `Discrete(7)`: turn left, turn right, go forward, pick up, drop, toggle (open), done; or those of the
     option `action_set`.
@@ -64,8 +53,6 @@ class FromNavix(ForeignEnvironment):
     State: `state.inner` is Navix's own `Timestep`, which contains the observation; `state.obs` is empty.
     """
 
-    required: ClassVar[tuple[str, ...]] = ("action_set", "max_steps", "observation_fn", "reset")
-
     def load(self) -> Any:
         navix, options = _navix(), dict(self.options)
         make: Any = getattr(self.source, "create", self.source)
@@ -75,10 +62,10 @@ class FromNavix(ForeignEnvironment):
                 raise unknown_name("Navix", self.source, navix.registry())
         observe = options.get("observation_fn")
         if isinstance(observe, str):
-            if observe not in _BOUNDS:
-                raise InvalidArgumentError(f"observation_fn must be a function or one of {', '.join(_BOUNDS)}.")
-            options["observation_fn"] = getattr(navix.observations, observe)
-        elif observe is not None and _own_name(observe) is None and make is not self.source:
+            options["observation_fn"] = getattr(navix.observations, observe, None)
+            if options["observation_fn"] is None:
+                raise InvalidArgumentError(f"navix.observations has no function {observe!r}.")
+        elif observe is not None and make is not self.source:
             # Navix cannot tell the space of somebody else's function, and raises unless it is given any.
             options.setdefault("observation_space", navix.spaces.Discrete.create(1))
         return make(**options)
@@ -107,11 +94,7 @@ class FromNavix(ForeignEnvironment):
         return spaces.Discrete(len(self.library_env.action_set))
 
     def observation_space(self, params: Any) -> spaces.Space:
-        struct = self.state_types.inner.observation
-        name = _own_name(self.library_env.observation_fn)
-        return (
-            spaces.unbounded_space(struct) if name is None else spaces.Box(*_BOUNDS[name], struct.shape, struct.dtype)
-        )
+        return spaces.unbounded_space(self.state_types.inner.observation)
 
     def library_reset(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
         return self.library_env.reset(key), ()
@@ -127,12 +110,6 @@ class FromNavix(ForeignEnvironment):
     def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
         with default_numerics():
             return resized(_navix().observations.rgb(state.inner.state), height)
-
-
-def _own_name(observation_fn: Any) -> str | None:
-    """The name of one of Navix's own functions; None for somebody else's."""
-    name = getattr(observation_fn, "__name__", "")
-    return name if getattr(_navix().observations, name, None) is observation_fn and name in _BOUNDS else None
 
 
 @functools.cache

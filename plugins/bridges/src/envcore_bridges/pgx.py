@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import importlib
 from collections.abc import Callable, Hashable
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -61,8 +61,6 @@ class FromPgx(ForeignEnvironment):
     The library's state is `state.inner`, without its observation, which is `state.obs`. Games for more players are
     refused.
     """
-
-    required: ClassVar[tuple[str, ...]] = ("id", "init", "num_players", "step")
 
     def load(self) -> Any:
         make = _named_class(self.source) if isinstance(self.source, str) else self.source

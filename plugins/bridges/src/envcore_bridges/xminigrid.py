@@ -61,7 +61,6 @@ class FromXMiniGrid(ForeignEnvironment):
     State: `state.inner` is the library's own `TimeStep`, which contains the observation; `state.obs` is empty.
     """
 
-    required: ClassVar[tuple[str, ...]] = ("default_params", "num_actions", "reset", "step")
     refused_wrappers: ClassVar[tuple[str, ...]] = ("DmEnvAutoResetWrapper", "GymAutoResetWrapper")
 
     def load(self) -> Any:
@@ -74,7 +73,7 @@ class FromXMiniGrid(ForeignEnvironment):
             parts: list[Any] = [np.asarray(part, np.uint8) for part in options["ruleset"]]
             options["ruleset"] = types.RuleSet(**dict(zip(_RULESET, parts, strict=True)))
         if not isinstance(self.source, str):
-            env = self.checked(self.source())
+            env = self.source()
             params = env.default_params(**options)
         elif self.source in registration.registered_environments():
             env, params = registration.make(self.source, **options)

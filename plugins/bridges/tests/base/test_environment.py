@@ -31,7 +31,7 @@ def test_it_plays_as_the_library_does() -> None:
 
 def test_another_game_is_told_apart() -> None:
     env = FromTheirs.make(TheirWalk)
-    with pytest.raises(ConformanceError, match=r"at step 0, \['reward'\] is "):
+    with pytest.raises(ConformanceError, match="at step 0, reward is "):
         check_lockstep(env, **play(gain=2.0))
     with pytest.raises(ConformanceError, match="at step"):
         check_lockstep(env, **play(length=7))
@@ -150,17 +150,13 @@ def test_masks_pass_through_wrappers() -> None:
 def test_what_makes_no_environment_is_refused() -> None:
     with pytest.raises(InvalidArgumentError, match=r"got an instance of TheirWalk: .* pass `lambda: environment`"):
         FromTheirs.make(TheirWalk())  # pyright: ignore[reportArgumentType]
-    with pytest.raises(
-        InvalidArgumentError, match=r"dict makes no environment of the library.s, but a dict, which has no reset"
-    ):
+    with pytest.raises(InvalidArgumentError, match=r"dict makes no environment .*: .* no attribute 'length'"):
         Needy.make(dict)
     assert Needy.make(TheirWalk).name == "TheirWalk"
 
 
 @dataclasses.dataclass(frozen=True)
 class Needy(FromTheirs):
-    required: ClassVar[tuple[str, ...]] = ("reset", "observe")
-
     @property
     def time_limit(self) -> int:
         return self.library_env.length - 4

@@ -31,7 +31,7 @@ from envcore.wrappers import NestedParams
 from flax import struct
 from jax import lax
 
-from envcore_bridges.base.loading import check_arguments, default_numerics, errors_of_options, layers, loaded
+from envcore_bridges.base.loading import check_arguments, default_numerics, errors_of_library, layers, loaded
 from envcore_bridges.base.resets import reset_finished
 
 _OWN_INFO = ("action_mask", "discount", "final_obs", "terminated")  # `truncated` is joined with the library's own
@@ -82,9 +82,6 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
     source: str | Callable[..., Any]
     options: tuple[tuple[str, Hashable], ...] = ()
 
-    required: ClassVar[tuple[str, ...]] = ()
-    """Attributes that every environment of the library's has."""
-
     refused_wrappers: ClassVar[tuple[str, ...]] = ()
     """Classes of the library's that reset, batch or count by themselves, which is done here."""
 
@@ -98,9 +95,9 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         """
         check_arguments(source, options)
         env = cls(source, tuple(sorted(options.items())))
-        with errors_of_options(options):
-            library_env = env.checked(env.library_env)
-            limit = env.time_limit
+        with errors_of_library(env.name, source, options):
+            library_env, limit = env.library_env, env.time_limit
+            _ = env.action_space(env.default_params)
         if limit <= 0:
             raise InvalidArgumentError(f"{env.name} must have a time limit of at least one step, got {limit}.")
         for layer in layers(library_env):
@@ -111,21 +108,6 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
                 )
         env.check_support()
         return env
-
-    def checked(self, library_env: Any) -> Any:
-        """What the source has made, if it has what an environment of the library's has.
-
-        Raises:
-          InvalidArgumentError: it has not.
-        """
-        made = next(layers(library_env), None)
-        missing = [name for name in self.required if not hasattr(made, name)]
-        if missing:
-            raise InvalidArgumentError(
-                f"{self.name} makes no environment of the library's, but a {type(made).__name__}, which has no "
-                f"{missing[0]}."
-            )
-        return library_env
 
     def load(self) -> Any:
         """The library's environment, made from `source` and `options`; import the library here."""

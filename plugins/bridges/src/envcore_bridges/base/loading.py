@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from typing import Any
 
 import jax
-import numpy as np
 from envcore import forks
 from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.suggestions import nearest
@@ -37,12 +36,16 @@ def check_arguments(source: Any, options: Mapping[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def errors_of_options(options: Mapping[str, Any]) -> Generator[None]:
-    """Turns what a library raises for the options that it is given into an `InvalidArgumentError`."""
+def errors_of_library(name: str, source: Any, options: Mapping[str, Any]) -> Generator[None]:
+    """Turns what a library raises for a source or for options into an `InvalidArgumentError`."""
     try:
         yield
     except EnvcoreError:
         raise
+    except AttributeError as error:
+        if isinstance(source, str):
+            raise
+        raise InvalidArgumentError(f"{name} makes no environment of the library's: {error}.") from error
     except (TypeError, ValueError, LookupError, OverflowError, RuntimeError) as error:
         if not options:
             raise
@@ -67,26 +70,6 @@ def loaded(env: Any) -> Any:
         if library is None:
             raise
         raise missing(library.family, env.name) from error
-
-
-def chosen_floats(fields: Any, names: Iterable[str], what: str) -> dict[str, np.ndarray]:
-    """Float fields of a library's system or model, as float32.
-
-    Args:
-      fields: the system.
-      names: of fields, dotted where one is inside of another.
-      what: the system's name in text.
-
-    Raises:
-      InvalidArgumentError: there is no such field, or it holds no floats.
-    """
-    found: dict[str, np.ndarray] = {}
-    for name in names:
-        value = functools.reduce(lambda tree, part: getattr(tree, part, None), name.split("."), fields)
-        if not isinstance(value, float | np.ndarray | jax.Array) or np.asarray(value).dtype.kind != "f":
-            raise InvalidArgumentError(f"vary must name fields of {what} that are floats, got {name!r}.")
-        found[name] = np.asarray(value, np.float32)
-    return found
 
 
 def unknown_name(library: str, name: str, names: Collection[str]) -> InvalidArgumentError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -55,31 +55,6 @@ def pixels_of(figure: Any) -> np.ndarray:
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     return np.asarray(canvas.buffer_rgba())[..., :3]
-
-
-def paint_bodies(model: Any, fields: Mapping[str, Any], height: int, name: str) -> jax.Array:
-    """What the first camera of a MuJoCo model shows, or MuJoCo's free camera where it has none, 4/3 as wide as high.
-
-    Args:
-      model: a `mujoco.MjModel`.
-      fields: arrays for `mujoco.MjData`, such as `qpos`.
-      height: in pixels.
-      name: of the environment, for the error.
-
-    Raises:
-      NoPictureError: MuJoCo finds no OpenGL.
-    """
-    import mujoco
-
-    check_opengl(name)
-
-    def draw(fields: Any, shape: tuple[int, int]) -> np.ndarray:
-        data: Any = mujoco.MjData(model)  # pyright: ignore[reportAttributeAccessIssue]
-        for field, value in fields.items():
-            setattr(data, field, value)
-        return render_bodies(model, data, shape)
-
-    return paint_on_host(draw, dict(fields), height, 4 / 3)
 
 
 def render_bodies(model: Any, data: Any, shape: tuple[int, int]) -> np.ndarray:
