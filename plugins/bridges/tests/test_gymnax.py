@@ -221,8 +221,8 @@ class Wrapper:
     ("source", "message"),
     [
         ("CartPole-v1", r"from_gymnax knows craftax/.*gymnax/.* and classes, got 'CartPole-v1'"),
-        (Wrapper, r"from_gymnax\(Wrapper\) needs .* Wrapper is a wrapper; use envcore.wrappers"),
-        (dict, r"from_gymnax\(dict\) needs .*: dict has no reset_env"),
+        (Wrapper, r"from_gymnax\(Wrapper\) needs .* and Wrapper has none; .* use envcore.wrappers"),
+        (dict, r"from_gymnax\(dict\) needs .* and dict has none"),
     ],
 )
 def test_what_cannot_be_brought_in(source: Any, message: str) -> None:

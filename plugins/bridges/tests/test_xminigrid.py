@@ -118,7 +118,7 @@ def test_rulesets_may_differ_in_a_batch() -> None:
 
 def test_a_ruleset_is_a_value() -> None:
     env = from_xminigrid("XLand-MiniGrid-R1-9x9", ruleset=hold(KEY))
-    assert from_xminigrid("XLand-MiniGrid-R1-9x9", ruleset=env.ruleset) == env
+    assert from_xminigrid("XLand-MiniGrid-R1-9x9", ruleset=dict(env.options)["ruleset"]) == env
     assert pickle.loads(pickle.dumps(env)) == env
     with pytest.raises(InvalidArgumentError, match="'ruleset' must be a RuleSet or its three parts, got 7"):
         from_xminigrid("XLand-MiniGrid-R1-9x9", ruleset=7)

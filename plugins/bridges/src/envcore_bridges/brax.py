@@ -89,7 +89,7 @@ class FromBrax(PhysicsEnvironment):
 
     @property
     def default_vary(self) -> tuple[str, ...]:
-        return _VARY.get(getattr(self.library_env, "backend", ""), VARY)
+        return () if self.model is None else _VARY.get(self.library_env.backend, VARY)
 
     def bodies(self, state: Any) -> tuple[Any, dict[str, Any]]:
         if getattr(self.model, "mj_model", None) is None:

@@ -244,6 +244,15 @@ class _Replay(_Simulator):
         return self.history * self.env.action_space.sample().nbytes + 64
 
 
+_KINDS = {
+    "ale_py.": _Atari,
+    "gymnasium.envs.classic_control.": _Simulator,
+    "gymnasium.envs.mujoco.": _Mujoco,
+    "gymnasium.envs.toy_text.blackjack": _Replay,  # its hands grow
+    "gymnasium.envs.toy_text.": _Simulator,
+}
+
+
 class _Simulators:
     """Simulators of one environment, and the pure functions that they carry out."""
 
@@ -377,13 +386,7 @@ def _bare(env: FromGymnasium, **options: Any) -> Any:
 def _kind(env: Any) -> type[_Simulator]:
     """How the simulator is read. What the classes of others hold is not known."""
     module = type(env).__module__
-    if module.startswith("gymnasium.envs.mujoco."):
-        return _Mujoco
-    if module.startswith("ale_py."):
-        return _Atari
-    if module.startswith(("gymnasium.envs.classic_control.", "gymnasium.envs.toy_text.")):
-        return _Replay if "blackjack" in module else _Simulator  # its hands grow
-    return _Replay
+    return next((kind for package, kind in _KINDS.items() if module.startswith(package)), _Replay)
 
 
 def _narrow(value: np.ndarray) -> np.ndarray:

@@ -86,12 +86,10 @@ class FromGymnax(ForeignEnvironment):
             env = make(**dict(self.options))
         except OSError as error:
             raise DatasetError(f"{self.name} cannot read or download its data: {error}.") from error
-        lacking = [method for method in ("reset_env", "step_env") if not hasattr(type(env), method)]
-        if lacking:
-            wraps = f"{type(env).__name__} is a wrapper; use envcore.wrappers around from_gymnax instead"
-            problem = wraps if hasattr(env, lacking[0]) else f"{type(env).__name__} has no {lacking[0]}"
+        if not hasattr(type(env), "step_env"):  # a wrapper hands on what it wraps
             raise InvalidArgumentError(
-                f"from_gymnax({self.name}) needs an environment with reset_env and step_env: {problem}."
+                f"from_gymnax({self.name}) needs an environment with reset_env and step_env, and {type(env).__name__} "
+                "has none; instead of a wrapper of the library's, use envcore.wrappers around from_gymnax."
             )
         return env
 

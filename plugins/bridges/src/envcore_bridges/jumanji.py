@@ -25,8 +25,6 @@ from envcore_bridges.base import (
     unknown_name,
 )
 
-_STEPS = ("step", "step_count")
-
 
 def from_jumanji(source: str | Callable[..., Any], **options: Hashable) -> FromJumanji:
     """Makes an environment of Jumanji.
@@ -199,12 +197,10 @@ def _observation_space(spec: Any, env_name: str, name: str = "") -> spaces.Space
     if not isinstance(spec, specs.Array):
         parts = {name: part for name, part in vars(spec).items() if isinstance(part, specs.Spec)}
         return spaces.Dict({name: _observation_space(part, env_name, name) for name, part in parts.items()})
-    free = spaces.unbounded_space(jax.ShapeDtypeStruct(spec.shape, spec.dtype))
-    assert isinstance(free, spaces.Box)
-    if name in _STEPS and not spec.shape:
-        return spaces.Box(0, free.high, (), spec.dtype)
+    if name in ("step", "step_count") and not spec.shape:
+        return spaces.Box(0, np.iinfo(spec.dtype).max, (), spec.dtype)
     if not isinstance(spec, specs.BoundedArray):
-        return free
+        return spaces.unbounded_space(jax.ShapeDtypeStruct(spec.shape, spec.dtype))
     low = -1 if (env_name, name) == ("TSP", "position") else spec.minimum  # it is -1 before the first city
     return spaces.Box(np.asarray(low), np.asarray(spec.maximum), spec.shape, spec.dtype)
 

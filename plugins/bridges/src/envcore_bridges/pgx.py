@@ -104,12 +104,8 @@ class FromPgx(ForeignEnvironment):
         )
 
     @property
-    def _game(self) -> str:
-        return self.library_env.id
-
-    @property
     def _is_freeway(self) -> bool:
-        return self._game == "minatar-freeway"
+        return self.library_env.id == "minatar-freeway"
 
 
 @functools.lru_cache(maxsize=512)

@@ -95,11 +95,6 @@ class FromXMiniGrid(ForeignEnvironment):
         return type(env) is not Empty
 
     @property
-    def ruleset(self) -> Hashable:
-        """The option of this name, as tuples."""
-        return dict(self.options).get("ruleset")
-
-    @property
     def time_limit(self) -> int:
         limit = self.library_env[1].max_steps
         return NO_TIME_LIMIT if limit is None else limit

@@ -68,10 +68,8 @@ class PhysicsEnvironment(ForeignEnvironment):
     def default_params(self) -> PhysicsParams:
         chosen: Any = dict(self.options).get("vary")
         names = self.default_vary if chosen is None else (chosen,) if isinstance(chosen, str) else chosen
-        model = self.model
-        found = {name: _floats(model, name) for name in names if chosen is not None or model is not None}
-        used = {name: value for name, value in found.items() if chosen is not None or value.size}
-        return PhysicsParams(model=used, max_steps_in_episode=self.time_limit)
+        fields = {name: value for name in names if (value := _floats(self.model, name)).size}
+        return PhysicsParams(model=fields, max_steps_in_episode=self.time_limit)
 
     def action_space(self, params: Any) -> spaces.Space:
         return spaces.Box(-1.0, 1.0, (self.library_env.action_size,))
