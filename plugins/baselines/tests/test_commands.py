@@ -18,6 +18,7 @@ from envcore_baselines import algorithms, commands
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Training
 from envcore_baselines.training import Run as PlannedRun
 from envcore_runs import checkpoint
+from envcore_runs.folder import claimed
 from PIL import Image
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ def test_a_folder_that_cannot_be_used(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "run"
     config = dataclasses.asdict(algorithms.config("ppo", None, {**SMALL, "hidden": [8]}))
     made = PlannedRun("ppo", "Counter-v0", {"goal": 2}, {"bonus": 0.25}, config, 3, 2)
-    with made.claimed(out):
+    with claimed(out, dataclasses.asdict(made)):
         code, _, err = run(*TRAIN, *SETTINGS, "--out", str(out))
         assert (code, err.count("\n")) == (1, 1)
         assert f"another process is writing to {out}: wait until it has ended" in err

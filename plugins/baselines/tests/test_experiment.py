@@ -106,6 +106,24 @@ def test_a_callback_that_fails_loses_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("run")
+def test_an_error_in_a_chunk_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chunk, calls = training._point, list[int]()
+
+    def fails(*args: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 2:
+            raise MemoryError
+        return chunk(*args)
+
+    arguments: dict[str, Any] = {"out": tmp_path, "checkpoint_seconds": 1e9, **SMALL}
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "_point", fails)
+        with pytest.raises(MemoryError):
+            envcore_baselines.train("ppo", "Counter-v0", **arguments)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
+@pytest.mark.usefixtures("run")
 @pytest.mark.parametrize(("seconds", "saved"), [(0, [True, True, True]), (1e9, [False, False, True])])
 def test_checkpoints_come_as_often_as_asked(seconds: float, saved: list[bool], tmp_path: Path) -> None:
     path, found = tmp_path / training.CHECKPOINT, list[bool]()

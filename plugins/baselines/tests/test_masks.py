@@ -23,6 +23,7 @@ from envcore_baselines.ppo import Categorical, PPOConfig
 from envcore_baselines.pqn import PQN, PQNConfig
 from envcore_baselines.trained import TrainedAgent
 from envcore_baselines.training import Run, Training
+from envcore_runs.folder import claimed
 from learning import replay
 from toy import Counter, Deck
 
@@ -210,7 +211,7 @@ def test_a_trained_agent_reads_the_masks_of_its_environment(tmp_path: Path) -> N
     env = Stairs()
     config = algorithms.config("ppo", None, {"total_steps": 64, "num_envs": 4, "rollout_steps": 8, "hidden": (8,)})
     run = Run("ppo", "Stairs-v0", {}, {}, dataclasses.asdict(config), 7, 1)
-    with run.claimed(tmp_path):
+    with claimed(tmp_path, dataclasses.asdict(run)):
         training = Training(run.learner(env, env.default_params), run, tmp_path)
         while not training.is_finished:
             training.advance()

@@ -41,12 +41,13 @@ sys.modules["typer"] = sys.modules["envcore_cli"] = None
 from pathlib import Path
 from envcore_baselines import algorithms, trained
 from envcore_baselines.training import Run, Training
+from envcore_runs.folder import claimed
 
 small = dict(total_steps=128, num_envs=4, rollout_steps=16, minibatches=2, hidden=[8])
 config = algorithms.config("ppo", "CartPole-v1", small)
 run = Run("ppo", "CartPole-v1", {{}}, {{}}, vars(config), 0, 1)
 folder = Path({str(tmp_path / "run")!r})
-with run.claimed(folder):
+with claimed(folder, vars(run)):
     training = Training(run.learner(*run.make()), run, folder)
     while not training.is_finished:
         training.advance()

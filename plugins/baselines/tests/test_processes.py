@@ -41,7 +41,7 @@ def test_two_processes_train_what_one_trains(by_two: Path, tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_on_several_devices_a_seed_learns_the_same_whatever_their_number_and_the_other_seeds(tmp_path: Path) -> None:
-    curves: list[dict[str, list[str]]] = []
+    curves: list[dict[str, list[dict[str, str]]]] = []
     for seed, num in ((2, 4), (3, 2)):
         out = tmp_path / str(num)
         sizes = ("--seed", str(seed), "--seeds", str(num), "--devices", str(num))
@@ -49,7 +49,8 @@ def test_on_several_devices_a_seed_learns_the_same_whatever_their_number_and_the
         with commands(Command(*train, num_devices=4)) as (command,):
             assert command.end()[0] == 0
         rows = list(csv.DictReader((out / "curve.csv").read_text().splitlines()))
-        curves.append({name: [row[name] for row in rows] for name in rows[0]})
+        names = [f"seed_{seed + number}" for number in range(num)]
+        curves.append({name: [{**row, "agent": ""} for row in rows if row["agent"] == name] for name in names})
     assert curves[0]["seed_2"] != curves[0]["seed_3"]
     assert all(curves[0][name] == curves[1][name] for name in ("seed_3", "seed_4"))
 
@@ -106,6 +107,18 @@ def test_sigterm_to_one_of_two_processes_saves_the_training(by_two: Path, tmp_pa
     with commands(*pair(*TRAIN, str(out))) as found:
         assert [each.end()[0] for each in found] == [0, 0]
     assert files(out) == files(by_two)
+
+
+@pytest.mark.slow
+def test_an_error_in_one_of_two_processes_ends_both(tmp_path: Path) -> None:
+    fails = SLOW.replace("time.sleep(0.1)", "raise RuntimeError('a chunk fails')")
+    first, second = connected(2)
+    out = tmp_path / "failed"
+    train = (*TRAIN, str(out))
+    with commands(Command(*train, *first, program=SLOW), Command(*train, *second, program=fails)) as found:
+        ends = [each.end() for each in found]
+    assert all(status != 0 for status, _, _ in ends), ends
+    assert [path.name for path in out.iterdir()] == ["run.json"]
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from envcore_baselines.trained import TrainedAgent
 from envcore_baselines.training import Run as PlannedRun
 from envcore_baselines.training import Training
 from envcore_runs import checkpoint
+from envcore_runs.folder import claimed
 from toy import Counter
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def run_folder(tmp_path: Path) -> Path:
     env, config = Counter(), algorithms.config("ppo", None, SMALL)
     folder = tmp_path / "run"
     run = PlannedRun("ppo", "Counter-v0", {}, {}, dataclasses.asdict(config), 7, 2)
-    with run.claimed(folder):
+    with claimed(folder, dataclasses.asdict(run)):
         learner = algorithms.learner("ppo", env, env.default_params, config)
         training = Training(learner, run, folder)
         while not training.is_finished:

@@ -20,6 +20,7 @@ from envcore_baselines.ppo import PPO, PPOConfig
 from envcore_baselines.training import CHECKPOINT, CURVE_CSV, Run, Training
 from envcore_runs import checkpoint
 from envcore_runs.folder import RUN as RUN_JSON
+from envcore_runs.folder import claimed
 from toy import Counter, Spring
 
 RUN = Run("ppo", "Counter-v0", {"goal": 3}, {"bonus": 0.5}, {"num_envs": 4, "hidden": (8,)}, 7, 2)
@@ -50,7 +51,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def claim(run: Run, folder: Path) -> None:
-    with run.claimed(folder):
+    with claimed(folder, dataclasses.asdict(run)):
         pass
 
 

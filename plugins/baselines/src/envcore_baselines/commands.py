@@ -186,7 +186,7 @@ def _report(trained: Trained, out: Path) -> None:
     from rich.table import Table
 
     run, returns = trained.run, trained.last_returns
-    agents = f"{run.num_agents} agent{'s' * (run.num_agents != 1)}"
+    agents = f"{len(returns)} agent{'s' * (len(returns) != 1)}"
     output.say(f"{out}: {agents}, {trained.steps[-1]:,} steps each; last return {returns.mean():.4g}.")
     if not run.sweep:
         return

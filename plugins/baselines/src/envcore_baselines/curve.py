@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from envcore_runs.records import Positive
 
-_Rows = list[list[float | None]]
+_Rows = list[list[float]]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -45,16 +44,14 @@ class Curve:
     Attributes:
       num_agents: their number.
       steps: environment steps that each agent has taken, of every point.
-      returns: mean return of the episodes that ended since the point before, of every point and agent; None if none
-        did.
-      metrics: what the algorithm measures of its updates, by name: means since the point before, of every point and
-        agent; None where there was nothing to measure.
+      columns: by name, a number of every point and agent. "return" is the mean return of the episodes that ended since
+        the point before, NaN if none did. The others are what the algorithm measures of its updates: means since the
+        point before, NaN where there was nothing to measure.
     """
 
     num_agents: Positive
     steps: list[Positive] = dataclasses.field(default_factory=list[int])
-    returns: _Rows = dataclasses.field(default_factory=_Rows)
-    metrics: dict[str, _Rows] = dataclasses.field(default_factory=dict[str, _Rows])
+    columns: dict[str, _Rows] = dataclasses.field(default_factory=dict[str, _Rows])
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -63,15 +60,18 @@ class Curve:
         """The curve with one more point; see `envcore_baselines.learner.Metrics`, here of shape (num_agents,)."""
         found = {name: np.asarray(values, np.float64) for name, values in metrics.items()}
         returns, episodes = found.pop("returns"), found.pop("episodes")
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = np.where(episodes > 0, returns / episodes, np.nan)
-        longer = {name: [*self.metrics.get(name, []), _row(values)] for name, values in found.items()}
-        return Curve(self.num_agents, [*self.steps, steps], [*self.returns, _row(means)], longer)
+        row = {"return": returns / np.where(episodes > 0, episodes, np.nan), **found}
+        longer = {name: [*self.columns.get(name, []), values.tolist()] for name, values in row.items()}
+        return Curve(self.num_agents, [*self.steps, steps], longer)
 
     def array(self, name: str = "return") -> np.ndarray:
-        """The returns, or a metric: float64 (points, agents), NaN in place of None."""
-        rows = self.returns if name == "return" else self.metrics[name]
-        return np.array(rows, np.float64).reshape(-1, self.num_agents)
+        """A column, by default the returns: float64 (points, agents)."""
+        return np.array(self.columns.get(name, []), np.float64).reshape(-1, self.num_agents)
+
+    @property
+    def metrics(self) -> dict[str, np.ndarray]:
+        """All columns but the returns, float64 (points, agents) each."""
+        return {name: self.array(name) for name in self.columns if name != "return"}
 
     @property
     def last_returns(self) -> np.ndarray:
@@ -81,11 +81,10 @@ class Curve:
 
     def to_csv(self, names: Sequence[str]) -> str:
         """A line per point and agent: steps, the agent's name, its mean return and its metrics."""
-        lines = [",".join(["steps", "agent", "return", *self.metrics])]
-        for point, steps in enumerate(self.steps):
-            columns = [rows[point] for rows in (self.returns, *self.metrics.values())]
-            for name, *row in zip(names, *columns, strict=True):
-                lines.append(",".join([str(steps), name, *("" if x is None else repr(x) for x in row)]))
+        lines = [",".join(["steps", "agent", *self.columns])]
+        for steps, *rows in zip(self.steps, *self.columns.values(), strict=True):
+            for name, *row in zip(names, *rows, strict=True):
+                lines.append(",".join([str(steps), name, *("" if np.isnan(x) else repr(x) for x in row)]))
         return "\n".join(lines) + "\n"
 
     def to_png(self, title: str, groups: Sequence[str] = ("",)) -> bytes:
@@ -120,7 +119,3 @@ class Curve:
         file = io.BytesIO()
         figure.savefig(file, format="png", dpi=150)
         return file.getvalue()
-
-
-def _row(values: np.ndarray) -> list[float | None]:
-    return [None if math.isnan(x) else x for x in values.tolist()]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 from envcore import checks
 from envcore.environment import Environment
@@ -16,6 +17,7 @@ from envcore.files import replace
 from envcore.random import key_of
 from envcore_runs import distributed, memory, signals
 from envcore_runs.choice import choice_of
+from envcore_runs.folder import claimed as claimed_folder
 
 from envcore_baselines import algorithms
 from envcore_baselines.curve import Point
@@ -133,54 +135,41 @@ def train(
         "" if network is None else algorithms.name_of("network", network, is_saved=is_saved),
         int(evaluation_episodes),
     )
-    learner = run.learner(*made, algorithm, network)
-    training = _trained(
-        run, learner, made[1], None if out is None else Path(out), devices, callback, checkpoint_seconds
-    )
-    curve, agents = training.curve, training.agents
+    learner, folder = run.learner(*made, algorithm, network), None if out is None else Path(out)
+    sharding = distributed.sharding_of_some(len(run.agents), devices)
+    evaluate = Evaluator(learner, Constants(made[1]), run.evaluation_episodes) if run.evaluation_episodes else None
+    claimed = claimed_folder(folder, dataclasses.asdict(run)) if folder else contextlib.nullcontext()
+    with claimed, memory.explained("seeds", run.num_seeds):
+        training = Training(learner, run, folder, sharding, evaluate, checkpoint_seconds)
+        is_over, stopped = False, 0
+        with signals.noted() as signum:
+            while not (training.is_finished or is_over or stopped):
+                training.advance()
+                try:
+                    is_over = callback is not None and bool(callback(training.point))
+                except BaseException:
+                    if jax.process_count() == 1:  # other processes would not take part
+                        training.save()
+                    raise
+                stopped = int(distributed.highest(signum()))
+        if not training.is_finished:
+            training.save()
+        if stopped:
+            signals.stop(stopped)
+        curve, agents = training.curve, training.agents
+        if folder and distributed.is_first():
+            replace(folder / CURVE_PNG, curve.to_png(f"{run.algorithm} in {run.env_id}", run.groups))
     return Trained(
         run,
         np.array(curve.steps, np.int64),
         run.names,
         curve.array(),
         curve.last_returns,
-        {name: curve.array(name) for name in curve.metrics},
+        curve.metrics,
         TrainedAgent.of_agents(run, *made, learner, agents),
         TrainedAgent.of_agents(run, *made, learner, training.best_agents),
         agents,
     )
-
-
-def _trained(
-    run: Run,
-    learner: Any,
-    params: Any,
-    folder: Path | None,
-    devices: int | None,
-    callback: Callable[[Point], bool | None] | None,
-    checkpoint_seconds: float | None,
-) -> Training:
-    """The training of a run at its end, or where Ctrl-C or the callback ended it, when what there is is saved."""
-    sharding = distributed.sharding_of_some(run.num_agents, devices)
-    evaluate = Evaluator(learner, Constants(params), run.evaluation_episodes) if run.evaluation_episodes else None
-    claimed = contextlib.nullcontext() if folder is None else run.claimed(folder)
-    with claimed, memory.explained("seeds", run.num_seeds):
-        training = Training(learner, run, folder, sharding, evaluate, checkpoint_seconds)
-        is_over, stopped = False, 0
-        try:
-            with signals.noted() as signum:
-                while not (training.is_finished or is_over or stopped):
-                    training.advance()
-                    is_over = callback is not None and bool(callback(training.point))
-                    stopped = int(distributed.highest(signum()))
-        finally:
-            if not training.is_finished:
-                training.save()
-        if stopped:
-            signals.stop(stopped)
-        if folder and distributed.is_first():
-            replace(folder / CURVE_PNG, training.picture())
-    return training
 
 
 def _plain(value: Any) -> Any:

@@ -104,7 +104,7 @@ class TrainedAgent:
         def of(number: int) -> Any:
             return jax.tree.map(lambda x: jnp.asarray(x[number]), arrays)
 
-        runs = map(run.of_agent, range(run.num_agents))
+        runs = map(run.of_agent, range(len(run.agents)))
         return [
             cls(each, env, params, learner, of(number), name)
             for number, (each, name) in enumerate(zip(runs, run.names, strict=True))

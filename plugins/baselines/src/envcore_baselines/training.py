@@ -16,7 +16,6 @@ import itertools
 import math
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -100,9 +99,9 @@ class Run:
         return [dict(zip(self.sweep, values, strict=True)) for values in itertools.product(*self.sweep.values())]
 
     @property
-    def num_agents(self) -> int:
-        """The number of all agents: those of the first combination of a sweep, then those of the next."""
-        return math.prod(map(len, self.sweep.values())) * self.num_seeds
+    def agents(self) -> list[tuple[dict[str, float], int]]:
+        """The swept settings and the seed of each agent: those of the first combination, then those of the next."""
+        return list(itertools.product(self.combinations, range(self.seed, self.seed + self.num_seeds)))
 
     @property
     def groups(self) -> list[str]:
@@ -113,30 +112,25 @@ class Run:
     @property
     def names(self) -> list[str]:
         """The name of each agent, such as "seed_0", or in a sweep "learning_rate=0.001 seed_0"."""
-        seeds = [f"seed_{self.seed + number}" for number in range(self.num_seeds)]
-        return [f"{group} {seed}".strip() for group in self.groups for seed in seeds]
+        seeds = range(self.seed, self.seed + self.num_seeds)
+        return [f"{group} seed_{seed}".strip() for group in self.groups for seed in seeds]
 
     @property
     def keys(self) -> jax.Array:
-        """The random key of each agent, that of its seed: typed keys (num_agents,)."""
-        seeds = [self.seed + number for number in range(self.num_seeds)]
-        return jnp.stack([key_of(seed) for seed in seeds * len(self.combinations)])
+        """The random key of each agent, that of its seed: typed keys (agents,)."""
+        return jnp.stack([key_of(seed) for _, seed in self.agents])
 
     @property
     def starts(self) -> Any:
         """What `learner.init` takes, for each agent: its key, in a sweep also its settings."""
         if not self.sweep:
             return self.keys
-        values = {
-            name: np.repeat(np.array([each[name] for each in self.combinations], np.float32), self.num_seeds)
-            for name in self.sweep
-        }
-        return self.keys, values
+        return self.keys, {name: np.array([each[name] for each, _ in self.agents], np.float32) for name in self.sweep}
 
     def of_agent(self, number: int) -> Run:
         """The run that would have trained this agent alone."""
-        config = {**self.config, **self.combinations[number // self.num_seeds]}
-        return dataclasses.replace(self, config=config, seed=self.seed + number % self.num_seeds, num_seeds=1, sweep={})
+        values, seed = self.agents[number]
+        return dataclasses.replace(self, config={**self.config, **values}, seed=seed, num_seeds=1, sweep={})
 
     def make(self) -> tuple[Environment, Any]:
         """The environment and its params."""
@@ -163,21 +157,12 @@ class Run:
         make = _learner.__wrapped__ if is_theirs else _learner
         return make(algorithm, env, Constants(params), config, network, tuple(self.sweep))
 
-    def claimed(self, folder: str | Path) -> AbstractContextManager[None]:
-        """Creates this run's folder, or checks that it is this run's, and locks it; see `run_folder.claimed`.
-
-        Raises:
-          FileError: as there, when the block begins.
-        """
-        return run_folder.claimed(folder, dataclasses.asdict(self))
-
 
 class _Agents(NamedTuple):
-    """The state of the agents, and each at its best point so far with its mean return there; leaves as for `agents`."""
+    """The state of the agents, and each at its best point so far; every leaf has a leading axis for them."""
 
     state: Any
     best: Any
-    best_return: np.ndarray
 
 
 @dataclasses.dataclass(frozen=True)
@@ -245,11 +230,13 @@ class Training:
         evaluate: Evaluate | None = None,
         checkpoint_seconds: float | None = None,
     ):
-        self._learner, self._run, self._folder, self._evaluate = learner, run, folder, evaluate
+        self._learner, self._folder, self._evaluate = learner, folder, evaluate
         self._checkpoint_seconds = _SECONDS if checkpoint_seconds is None else checkpoint_seconds
         num_devices = 1 if sharding is None else sharding.mesh.size
         self._sharding = sharding if num_devices > 1 else None
-        self._rows = np.minimum(np.arange(-(-run.num_agents // num_devices) * num_devices), run.num_agents - 1)
+        self._names = run.names
+        num_agents = len(self._names)
+        self._rows = np.minimum(np.arange(-(-num_agents // num_devices) * num_devices), num_agents - 1)
         self._updates = -(-learner.num_updates // _POINTS)
         self.num_points = -(-learner.num_updates // self._updates)
         keys, starts = run.keys, run.starts
@@ -257,13 +244,10 @@ class Training:
         if folder and (path := folder / CHECKPOINT).exists():
             tensors, saved = checkpoint.load(path, _Saved)
             self.curve, state = saved.curve, jax.eval_shape(each_agent(learner.init), starts)
-            struct = _Agents(state, state.agent, np.zeros(run.num_agents, np.float32))
-            state, best, best_return = checkpoint.restore(path, tensors, struct, keys)
-            self._agents = _Agents(self._placed(state), self._placed(best), np.asarray(best_return))
+            self._agents = self._placed(checkpoint.restore(path, tensors, _Agents(state, state.agent), keys))
         else:
             state = _start(learner, self._sharding, self._placed(starts))
-            self._agents = _Agents(state, state.agent, np.full(run.num_agents, -np.inf, np.float32))
-            self.curve = Curve(run.num_agents)
+            self._agents, self.curve = _Agents(state, state.agent), Curve(num_agents)
         if folder:
             run_folder.check_agreed(folder, len(self.curve))
         self._saved, self._seconds_to_save = time.monotonic(), 0.0
@@ -288,9 +272,9 @@ class Training:
     def point(self) -> Point:
         """The last point of the curve, which is not empty."""
         curve = self.curve
-        metrics = {name: curve.array(name)[-1] for name in curve.metrics}
+        metrics = {name: values[-1] for name, values in curve.metrics.items()}
         share = min(len(curve) / self.num_points, 1.0)
-        return Point(curve.steps[-1], self._run.names, curve.array()[-1], metrics, self._steps_per_second, share)
+        return Point(curve.steps[-1], self._names, curve.array()[-1], metrics, self._steps_per_second, share)
 
     def advance(self) -> None:
         """Adds a point to the curve; saves, if the last checkpoint is old or this is the end.
@@ -298,23 +282,23 @@ class Training:
         Raises:
           FileError: as for `save`.
         """
-        started, (state, best, best_return), number = time.perf_counter(), self._agents, len(self.curve)
+        started, (state, best), number = time.perf_counter(), self._agents, len(self.curve)
         state, metrics = _point(
             self._learner, self._updates, self._evaluate, self._sharding, state, self._keys, np.int32(number)
         )
         steps = self._updates * self._learner.steps_per_update
         curve = self.curve.with_point((number + 1) * steps, self._whole(metrics))
-        latest = curve.array("greedy_return" if self._evaluate else "return")[-1].astype(np.float32)
-        is_better = latest > best_return  # not if NaN, where no episode ended
+        *before, latest = curve.array("greedy_return" if self._evaluate else "return")
+        is_better = latest > np.fmax.reduce(before, initial=-np.inf)  # not if NaN, where no episode ended
         # Here and not in the program of a point, in which each array of an agent would be a kernel more to compile.
         if is_better.all():
             best = state.agent
         elif is_better.any():
             best = _chosen(self._placed(is_better), state.agent, best)
         # In one statement: they fit together whenever Ctrl-C comes.
-        self._agents, self.curve = _Agents(state, best, np.where(is_better, latest, best_return)), curve
+        self._agents, self.curve = _Agents(state, best), curve
         seconds = time.perf_counter() - started
-        self._steps_per_second = steps * self._run.num_agents / seconds if self._is_compiled else math.nan
+        self._steps_per_second = steps * len(self._names) / seconds if self._is_compiled else math.nan
         self._is_compiled = True
         is_old = time.monotonic() - self._saved > max(self._checkpoint_seconds, self._seconds_to_save / _SHARE)
         if self.is_finished or distributed.any_says(is_old):
@@ -329,17 +313,12 @@ class Training:
         if self._folder is None:
             return
         started = time.monotonic()
-        state, best, best_return = self._agents
-        agents = _Agents(self._whole(state), self._whole(best), best_return)
+        agents = self._whole(self._agents)
         if distributed.is_first():
-            replace(self._folder / CURVE_CSV, self.curve.to_csv(self._run.names).encode())
+            replace(self._folder / CURVE_CSV, self.curve.to_csv(self._names).encode())
             checkpoint.save(self._folder / CHECKPOINT, agents, dataclasses.asdict(_Saved(self.curve)))
         self._saved = time.monotonic()
         self._seconds_to_save = self._saved - started
-
-    def picture(self) -> bytes:
-        """The learning curve as a PNG."""
-        return self.curve.to_png(f"{self._run.algorithm} in {self._run.env_id}", self._run.groups)
 
     def _placed(self, tree: Any) -> Any:
         """Values of all agents, split over the devices."""
@@ -351,7 +330,7 @@ class Training:
         """Values of all agents, in every process: the inverse of `_placed`."""
         if self._sharding is None:
             return tree
-        return jax.tree.map(lambda x: x[: self._run.num_agents], distributed.whole(tree))
+        return jax.tree.map(lambda x: x[: len(self._names)], distributed.whole(tree))
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
