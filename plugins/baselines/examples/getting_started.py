@@ -14,6 +14,7 @@
 import envcore
 import jax
 import jax.numpy as jnp
+from envcore.rollout import run_rollout, start_rollout
 from flax import linen as nn
 
 jax.config.update("jax_num_cpu_devices", 2)  # for pmap below: a CPU counts as two devices
@@ -42,42 +43,31 @@ print(sorted(info))
 # %% [markdown]
 # ## A policy and a rollout
 #
-# The rollout is one `lax.scan`, so it compiles to one program. It returns the return of the first episode: rewards
-# after its end belong to the next one, and are not added.
+# [`run_rollout`] takes the steps in one `lax.scan`, so it compiles to one program. An episode of Pendulum has 200
+# steps.
 
 
 # %%
 class MLP(nn.Module):
     """A policy with one hidden layer."""
 
-    num_hidden_units: int
-    num_outputs: int
-
     @nn.compact
     def __call__(self, obs):
-        hidden = nn.relu(nn.Dense(self.num_hidden_units)(obs))
-        return nn.Dense(self.num_outputs)(hidden)
+        return nn.Dense(1)(nn.relu(nn.Dense(48)(obs)))
 
 
-network = MLP(num_hidden_units=48, num_outputs=1)
+def act(policy, obs, key):
+    return network.apply(policy, obs)
+
+
+def rollout(key, policy, params):
+    """Return of an episode."""
+    start = start_rollout(env, key, params)
+    return run_rollout(env, act, start, 200, params, policy, collect=lambda step: step.reward)[1].sum()
+
+
+network = MLP()
 policy = network.init(key, obs)
-
-
-def rollout(key, policy, params, num_steps=200):
-    """Return of the first episode, at most `num_steps` long."""
-    key_reset, key_steps = jax.random.split(key)
-    obs, state = env.reset(key_reset, params)
-
-    def step(carry, key):
-        obs, state, running = carry
-        action = network.apply(policy, obs)
-        obs, state, reward, done, _ = env.step(key, state, action, params)
-        return (obs, state, running & ~done), jnp.where(running, reward, 0.0)
-
-    _, rewards = jax.lax.scan(step, (obs, state, jnp.array(True)), jax.random.split(key_steps, num_steps))
-    return rewards.sum()
-
-
 episode_return = jax.jit(rollout)(key, policy, params)
 print("return", episode_return)
 
@@ -120,34 +110,12 @@ device_returns = jax.pmap(batch_rollout, in_axes=(0, None, None))(device_keys, p
 print(f"four episodes on each of {num_devices} devices", device_returns)
 
 # %% [markdown]
-# ## The same with less code
-#
-# `run_rollout` is the scan: with `Batched`, thousands of environments take a step together.
-
-# %%
-from envcore.rollout import random_policy, run_rollout, start_rollout
-from envcore.wrappers import Batched
-
-batch = Batched(env, 2048)
-
-
-@jax.jit
-def random_rewards(key):
-    """Rewards of 200 random actions in 2,048 environments."""
-    start = start_rollout(batch, key, params)
-    return run_rollout(batch, random_policy(batch), start, 200, params, collect=lambda step: step.reward)[1]
-
-
-rewards = random_rewards(key)
-print("mean return of 2,048 random episodes", rewards.sum(axis=0).mean())
-
-# %% [markdown]
 # ## What to change next
 #
 # - Another environment: `envcore.make("CartPole-v1")`, with a network of two outputs and their `argmax` as the action.
 # - Other params: replace `g` by `l`, the length of the pendulum, in the map over gravities.
-# - Other policies: [`run_rollout`] takes any `policy(policy_params, obs, key)` in place of [`random_policy`], and any
-#   number of environments in [`Batched`].
+# - Other policies: any `policy(policy_params, obs, key)`, such as [`random_policy`]`(env)`.
+# - Thousands of environments that take a step together, with one key: [`Batched`]`(env, 2048)` in place of `env`.
 #
 # [`Batched`]: https://envcore.github.io/envcore/reference/wrappers.html#envcore.wrappers.Batched
 # [`random_policy`]: https://envcore.github.io/envcore/reference/rollout.html#envcore.rollout.random_policy

@@ -75,10 +75,9 @@ def test_a_state_keeps_its_types() -> None:
 
 
 def test_steps_are_rounded_up_to_whole_generations_and_settings_change_over_them() -> None:
-    es = learner(Spring(), total_steps=1601, std=0.4, final_std=0.1, learning_rate=0.2)
+    es = learner(Spring(), total_steps=1601, std=0.4, final_std=0.1)
     assert (es.steps_per_update, es.num_updates) == (4 * 2 * 20, 11)
     np.testing.assert_allclose([es._std(0), es._std(5), es._std(10)], [0.4, 0.2, 0.1], rtol=1e-6)
-    assert [float(es._learning_rate()(n)) for n in (0, 11)] == pytest.approx([0.2, 0.0])
 
 
 def test_the_mean_moves_towards_the_elite_and_the_best_one_most() -> None:

@@ -89,8 +89,6 @@ assert len(set(gravity_returns.mean(axis=1).tolist())) == 4
 assert device_returns.shape == (jax.device_count(), 4)
 assert len(device_returns.sharding.device_set) == 2
 np.testing.assert_allclose(device_returns[1], batch_rollout(device_keys[1], policy, params), rtol=1e-4)
-assert rewards.shape == (200, 2048)
-assert -1400 < rewards.sum(axis=0).mean() < -1100
 """,
         tmp_path,
     )
@@ -171,17 +169,12 @@ assert regrets["PPO with a memory"].mean() < regrets["Thompson sampling"].mean()
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_planning_beats_its_networks(tmp_path: Path) -> None:
-    sizes = {"LAKE_EPISODES": (200, 64), "ASTERIX_STEPS": ("800_000", 400_000), "ASTERIX_EPISODES": (64, 32)}
+def test_planning_beats_its_network(tmp_path: Path) -> None:
     execute(
-        shortened("planning", **sizes),
+        shortened("planning", TOTAL_STEPS=("800_000", 400_000), NUM_EPISODES=(64, 32)),
         """
-def exceeds(search, network):
-    return search[0] - network[0] > 3 * np.hypot(search[1], network[1])
-
-
-assert exceeds(lake_search, lake_alone) and exceeds(lake_search, lake_gumbel)
-assert exceeds(asterix_search, asterix_alone)
+error = np.hypot(search_return[1], alone_return[1])
+assert search_return[0] - alone_return[0] > 3 * error
 """,
         tmp_path,
     )

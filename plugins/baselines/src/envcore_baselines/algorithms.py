@@ -12,7 +12,7 @@ from envcore.specs import AlgorithmSpec
 from envcore.suggestions import left_out
 from envcore_runs import user_modules
 
-from envcore_baselines import networks, settings
+from envcore_baselines import settings
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.plugin import envcore_algorithms
 
@@ -108,7 +108,7 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
       env: the environment.
       params: its params.
       config: the settings.
-      network: as for `networks.network_of`; None for the algorithm's own.
+      network: see `networks`, or `MODULE:NAME` of one; None for the algorithm's own.
 
     Raises:
       ConfigError: there is no such algorithm, it takes no network, or the settings, the network or the
@@ -126,7 +126,7 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
     if network is not None:
         if "network" not in arguments:
             raise ConfigError(f"{kind.__name__} takes no network; ppo, pqn and dqn take one.")
-        options["network"] = networks.network_of(network)
+        options["network"] = user_modules.imported("network", network) if isinstance(network, str) else network
     try:
         return kind(observed(env, params), params, config, **options)
     except ValueError as error:

@@ -12,17 +12,7 @@ from envcore.errors import InvalidArgumentError
 from envcore_cli import output
 from envcore_cli.assignments import assignments, choose
 from envcore_cli.given import given_to
-from envcore_cli.options import (
-    Coordinator,
-    Devices,
-    EnvId,
-    NumProcesses,
-    Options,
-    Params,
-    ProcessId,
-    Seed,
-    path,
-)
+from envcore_cli.options import Coordinator, Devices, EnvId, NumProcesses, Options, Params, ProcessId, Seed, path
 
 from envcore_baselines import algorithms, settings
 from envcore_baselines.errors import ConfigError

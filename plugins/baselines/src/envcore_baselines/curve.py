@@ -98,20 +98,15 @@ class Curve:
 
         figure = Figure(figsize=(6, 4), layout="constrained")
         axes = figure.subplots()
-        of_each = self.num_agents // len(groups)
-        for number, group in enumerate(groups):
-            returns = self.array()[:, number * of_each : (number + 1) * of_each]
+        for group, returns in zip(groups, np.split(self.array(), len(groups), axis=1), strict=True):
             is_known = ~np.isnan(returns).all(axis=1)
             steps, known = np.array(self.steps, np.int64)[is_known], returns[is_known]
             if len(steps):
-                band = "lowest to highest agent" if number == 0 and of_each > 1 else None
-                axes.fill_between(
-                    steps, np.nanmin(known, axis=1), np.nanmax(known, axis=1), alpha=0.25, linewidth=0, label=band
-                )
                 with np.errstate(invalid="ignore"):  # returns may be infinite
-                    means = np.nanmean(known, axis=1)
-                label = group or f"mean of {of_each} agents"
-                axes.plot(steps, means, marker="o" if len(steps) == 1 else "", label=label)
+                    low, mean, high = (reduce(known, axis=1) for reduce in (np.nanmin, np.nanmean, np.nanmax))
+                axes.fill_between(steps, low, high, alpha=0.25, linewidth=0)
+                label = group or f"mean of {self.num_agents} agents, and their range"
+                axes.plot(steps, mean, marker="o" if len(steps) == 1 else "", label=label)
         if self.num_agents > 1 and axes.lines:
             axes.legend()
         axes.set(title=title, xlabel="environment steps", ylabel="return of episodes ended since the last point")

@@ -24,15 +24,7 @@ from envcore.environment import Environment
 from envcore.wrappers import Batched, LogWrapper
 from flax import linen as nn
 
-from envcore_baselines.learner import (
-    ILLEGAL,
-    RolloutLearner,
-    as_floats,
-    flattened,
-    main,
-    masked,
-    split_mask,
-)
+from envcore_baselines.learner import ILLEGAL, RolloutLearner, as_floats, flattened, main, masked, split_mask
 from envcore_baselines.networks import checked_network
 from envcore_baselines.settings import Fraction, Positive
 
@@ -78,21 +70,23 @@ _INITIALIZER = nn.initializers.variance_scaling(0.774, "fan_in", "truncated_norm
 
 
 class Network(nn.Module):
-    """The value of each action.
+    """A multilayer perceptron, such as one for the value of each action.
 
     Attributes:
-      sizes: units of the hidden layers, then the number of actions.
+      sizes: units of the hidden layers, then the number of outputs.
+      initializer: of the weights.
     """
 
     sizes: tuple[int, ...]
+    initializer: Any = _INITIALIZER
 
     @nn.compact
     def __call__(self, obs: jax.Array) -> jax.Array:
-        """Maps observations, (N, *shape), to values, float32 (N, actions)."""
+        """Maps observations, (N, *shape), to outputs, float32 (N, outputs)."""
         x = as_floats(obs.reshape(obs.shape[0], -1))
         for units in self.sizes[:-1]:
-            x = nn.relu(nn.Dense(units, kernel_init=_INITIALIZER)(x))
-        return nn.Dense(self.sizes[-1], kernel_init=_INITIALIZER)(x)
+            x = nn.relu(nn.Dense(units, kernel_init=self.initializer)(x))
+        return nn.Dense(self.sizes[-1], kernel_init=self.initializer)(x)
 
 
 class Transition(NamedTuple):
@@ -314,7 +308,12 @@ class DQN(RolloutLearner):
             batch = sample(agent_state.replay, count, self.config.batch_size, key)
             loss, gradients = jax.value_and_grad(self._loss)(agent_state.network, agent_state, batch)
             metrics = {"loss": loss, "gradient_norm": jnp.sqrt(sum((x**2).sum() for x in jax.tree.leaves(gradients)))}
-            return gradient_step(agent_state, gradients, self._optimizer, self.config.target_period), metrics
+            updates, optimizer = self._optimizer.update(gradients, agent_state.optimizer)
+            network = optax.apply_updates(agent_state.network, updates)
+            number = agent_state.gradient_steps + jnp.int32(1)
+            target = trees.where(number % self.config.target_period == 0, network, agent_state.target)
+            learned = {"network": network, "target": target, "optimizer": optimizer, "gradient_steps": number}
+            return agent_state._replace(**learned), metrics
 
         agent_state, metrics = jax.lax.scan(step, agent_state, random.split(key, self.config.gradient_steps))
         return agent_state, jax.tree.map(jnp.mean, metrics)
@@ -345,18 +344,6 @@ class DQN(RolloutLearner):
     def _init_network(self, key: jax.Array) -> Any:
         obs, _ = split_mask(self._transition.obs)
         return self._network.init(key, jnp.zeros((1, *obs.shape), obs.dtype))
-
-
-def gradient_step(learned: Any, gradients: Any, optimizer: optax.GradientTransformation, target_period: int) -> Any:
-    """A tuple with `network`, `target`, `optimizer` and `gradient_steps`, as `AgentState` has, one gradient step later.
-
-    The network becomes the target network after every `target_period` steps.
-    """
-    updates, state = optimizer.update(gradients, learned.optimizer)
-    network = optax.apply_updates(learned.network, updates)
-    number = learned.gradient_steps + jnp.int32(1)
-    target = trees.where(number % target_period == 0, network, learned.target)
-    return learned._replace(network=network, target=target, optimizer=state, gradient_steps=number)
 
 
 def chosen(values: jax.Array, actions: jax.Array) -> jax.Array:

@@ -26,7 +26,7 @@ import jax.numpy as jnp
 import msgspec
 import numpy as np
 import optax
-from envcore import random, spaces
+from envcore import random, spaces, trees
 from envcore.environment import NO_TIME_LIMIT, Environment
 from envcore.wrappers import Batched, RunningStatistics
 from evosax.algorithms import Open_ES
@@ -174,10 +174,11 @@ class ES:
         self._distribution: Any = distribution or distribution_of(env, params, Outputs)
         self._policy = Policy(config.hidden, config.memory, self._distribution.num_outputs)
         struct = jax.eval_shape(self._initial_policy, jax.random.key(0))
+        rate = optax.linear_schedule(config.learning_rate, 0.0, self.num_updates)
         self._strategy = Open_ES(
             config.population_size,
             jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), struct),
-            optimizer=optax.adam(self._learning_rate()),
+            optimizer=optax.adam(rate if config.anneal else config.learning_rate),
             std_schedule=self._std,
             fitness_shaping_fn=self._shaped if config.elite else centered_rank_fitness_shaping_fn,
         )
@@ -198,7 +199,8 @@ class ES:
         policy = self._initial_policy(key_policy)
         strategy = self._strategy.init(key_strategy, policy, self._strategy.default_params)
         statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(self._obs.shape))
-        return _without_weak_types(ESState(ESAgent(policy, statistics), strategy, key))
+        # The strategy starts from Python numbers: a state of other types would compile every program twice.
+        return trees.narrow(ESState(ESAgent(policy, statistics), strategy, key))
 
     def start_memory(self) -> Any:
         """What an agent remembers at the start of an episode: float32 (memory,), () if it has no memory."""
@@ -226,7 +228,7 @@ class ES:
         agent = ESAgent(self._strategy.get_mean(strategy), statistics)
         totals = {"returns": returns.sum(dtype=jnp.float32), "episodes": jnp.int32(returns.size)}
         members = {"best_member": fitness.max(), "spread": fitness.std()}
-        return _without_weak_types(ESState(agent, strategy, key)), totals | members
+        return trees.narrow(ESState(agent, strategy, key)), totals | members
 
     def _play(
         self, population: Any, statistics: RunningStatistics, key: jax.Array
@@ -282,11 +284,6 @@ class ES:
         memory = jax.tree.map(lambda x: x[None], self.start_memory())
         return self._policy.init(key, memory, jnp.zeros((1, *self._obs.shape), jnp.float32))
 
-    def _learning_rate(self) -> Any:
-        if not self.config.anneal:
-            return self.config.learning_rate
-        return optax.linear_schedule(self.config.learning_rate, 0.0, self.num_updates)
-
     def _std(self, generation: Any) -> jax.Array:
         """The standard deviation that follows a generation."""
         share = jnp.asarray(generation, jnp.float32) / max(self.num_updates - 1, 1)
@@ -300,11 +297,6 @@ def _max_steps(env: Environment, params: Any, config: ESConfig) -> int:
             f"es plays whole episodes and {env.name} has no time limit: give one with the setting max_steps."
         )
     return int(min(limit, config.max_steps or limit))
-
-
-def _without_weak_types(state: ESState) -> ESState:
-    """The strategy starts from Python numbers; a state of other types would compile every program twice."""
-    return jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), state)
 
 
 if __name__ == "__main__":

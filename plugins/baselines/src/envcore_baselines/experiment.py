@@ -95,8 +95,8 @@ def train(
       evaluation_episodes: greedy episodes that each agent plays at each point of the curve.
       out: the folder of the run, where it is continued if it was interrupted; by default nothing is written.
       callback: is called with each of about a hundred points of the curve; see `envcore_baselines.curve.Point`. If it
-        returns True, the training ends. What was trained until then is saved, also where it raises an error. Those of
-        `envcore_baselines.loggers` write to TensorBoard and the like.
+        returns True, the training ends. What was trained until then is saved, in a single process also where it raises
+        an error. Those of `envcore_baselines.loggers` write to TensorBoard and the like.
       devices: how many devices the agents are split over; by default all.
       checkpoint_seconds: the least time between two checkpoints in `out`, by default 5 seconds. They are written at
         points of the curve, and take at most a tenth of the time.

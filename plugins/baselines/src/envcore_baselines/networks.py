@@ -1,4 +1,4 @@
-"""Networks of the user's, for algorithms whose class has the argument `network`. Imports no JAX.
+"""Networks of the user's, for algorithms whose class has the argument `network`.
 
 A network maps observations to what the algorithm needs, by two functions: `init(key, obs)` returns weights, any
 pytree, and `apply(weights, obs)` the results. It is an object with these methods, such as a module of flax's
@@ -11,28 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from envcore_runs import user_modules
-
-from envcore_baselines.errors import ConfigError
-
-
-def network_of(network: Any) -> Any:
-    """A network as an algorithm takes it.
-
-    Args:
-      network: as above, or `MODULE:NAME` of one.
-
-    Raises:
-      ConfigError: it is none.
-      InvalidArgumentError: it cannot be imported.
-    """
-    found = user_modules.imported("network", network) if isinstance(network, str) else network
-    if not callable(getattr(found, "init", None)) or not callable(getattr(found, "apply", None)):
-        made = "; what makes a network is to be called first" if callable(found) else ""
-        raise ConfigError(
-            f"the network must have the functions init(key, obs) and apply(weights, obs), got {network!r}{made}."
-        )
-    return found
+import jax
+import jax.numpy as jnp
 
 
 def checked_network(network: Any, obs: Any, results: Mapping[str, tuple[int, ...]]) -> Any:
@@ -46,11 +26,11 @@ def checked_network(network: Any, obs: Any, results: Mapping[str, tuple[int, ...
         the number of outputs.
 
     Raises:
-      ValueError: it returns something else, or has no weights that learn. What the network itself raises is not caught.
+      ValueError: it is no network, returns something else, or has no weights that learn. What the network itself
+        raises is not caught.
     """
-    import jax
-    import jax.numpy as jnp  # this module is also imported by commands that need no JAX
-
+    if not hasattr(network, "init") or not hasattr(network, "apply"):
+        raise ValueError(f"the network must have init(key, obs) and apply(weights, obs), got {network!r}.")
     made = network(*next(iter(results.values()))) if isinstance(network, type) else network
     one, two = (jax.ShapeDtypeStruct((number, *obs.shape), obs.dtype) for number in (1, 2))
     weights = jax.eval_shape(made.init, jax.eval_shape(lambda: jax.random.key(0)), one)

@@ -24,27 +24,12 @@ import optax
 from envcore import random, spaces
 from envcore.environment import Environment
 from envcore.rollout import RolloutState, Transition, run_rollout, start_rollout
-from envcore.wrappers import (
-    Batched,
-    ClipAction,
-    LogWrapper,
-    NormalizeReward,
-    RunningStatistics,
-)
+from envcore.wrappers import Batched, ClipAction, LogWrapper, NormalizeReward, RunningStatistics
 from flax import linen as nn
 from flax import struct
 from jax.flatten_util import ravel_pytree
 
-from envcore_baselines.learner import (
-    RolloutLearner,
-    as_floats,
-    check_images,
-    flat,
-    flattened,
-    main,
-    masked,
-    split_mask,
-)
+from envcore_baselines.learner import RolloutLearner, as_floats, check_images, flat, flattened, main, masked, split_mask
 from envcore_baselines.networks import checked_network
 from envcore_baselines.permutations import permutations
 from envcore_baselines.settings import Fraction, Natural, Positive, Steps, Weight

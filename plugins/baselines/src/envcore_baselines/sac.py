@@ -1,6 +1,6 @@
 """Soft actor-critic (Haarnoja et al. 2018, "Soft actor-critic algorithms and applications"), in one file.
 
-`python sac.py Pendulum-v1` trains an agent. To be read from top to bottom: settings, networks, distribution of actions,
+`python sac.py Pendulum-v1` trains an agent. To be read from top to bottom: settings, distribution of actions,
 and the learner, which steps its environments side by side, stores the steps in a replay buffer, and takes gradient
 steps on batches of it. An update is a pure function, so a run is a `scan` of it and many seeds are a `vmap`.
 
@@ -28,8 +28,8 @@ from envcore.environment import Environment
 from envcore.wrappers import Batched, LogWrapper
 from flax import linen as nn
 
-from envcore_baselines.dqn import Transition, add, empty, sample
-from envcore_baselines.learner import RolloutLearner, flat, flattened, main
+from envcore_baselines.dqn import Network, Transition, add, empty, sample
+from envcore_baselines.learner import RolloutLearner, as_floats, flat, flattened, main
 from envcore_baselines.settings import Fraction, Positive
 
 
@@ -49,23 +49,6 @@ class SACConfig:
     target_entropy: float = -1.0  # of each number of an action, whose bounds are -1 and 1
     noise_correlation: Fraction = 0.0  # between successive steps; near 1, actions push the same way for a while
     hidden: tuple[Positive, ...] = (64, 64)  # units of the hidden layers
-
-
-class Network(nn.Module):
-    """A multilayer perceptron.
-
-    Attributes:
-      sizes: units of the hidden layers, then the number of outputs.
-    """
-
-    sizes: tuple[int, ...]
-
-    @nn.compact
-    def __call__(self, x: jax.Array) -> jax.Array:
-        """Maps inputs, float32 (n, inputs), to outputs, float32 (n, outputs)."""
-        for units in self.sizes[:-1]:
-            x = nn.relu(nn.Dense(units)(x))
-        return nn.Dense(self.sizes[-1])(x)
 
 
 def squashed(outputs: jax.Array, noise: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -168,7 +151,9 @@ class SAC(RolloutLearner):
             raise ValueError(f"{product} must divide replay_capacity, got {config.replay_capacity}.")
         self._low, self._high = np.asarray(space.low, np.float32), np.asarray(space.high, np.float32)
         self._numbers = self._low.size
-        self._actor, self._critic = Network((*config.hidden, 2 * self._numbers)), Network((*config.hidden, 1))
+        sizes, initializer = config.hidden, nn.initializers.lecun_normal()
+        self._actor = Network((*sizes, 2 * self._numbers), initializer)
+        self._critic = Network((*sizes, 1), initializer)
         self._batch = LogWrapper(Batched(self.env, config.num_envs))
         self._optimizer = optax.flatten(optax.adam(config.learning_rate))  # one long vector takes fewer operations
         obs = jax.eval_shape(lambda key: self.env.reset(key, params)[0], jax.random.key(0))
@@ -266,12 +251,12 @@ class SAC(RolloutLearner):
         return batch.reward + self.config.discount * batch.discount * soft
 
     def _sample(self, actor: Any, obs: jax.Array, noise: jax.Array) -> tuple[jax.Array, jax.Array]:
-        outputs: Any = self._actor.apply(actor, _flat(obs))
+        outputs: Any = self._actor.apply(actor, obs)
         return squashed(outputs, noise)
 
     def _values(self, critics: Any, obs: jax.Array, action: jax.Array) -> jax.Array:
         """The values that both critics give to n actions, float32 (2, n)."""
-        inputs = jnp.concatenate([_flat(obs), action], axis=-1)
+        inputs = jnp.concatenate([as_floats(obs.reshape(obs.shape[0], -1)), action], axis=-1)
         values: Any = jax.vmap(lambda critic: self._critic.apply(critic, inputs))(critics)
         return values[..., 0]
 
@@ -280,10 +265,6 @@ class SAC(RolloutLearner):
         action = action.reshape(-1, *self._low.shape)
         scaled = self._low + (self._high - self._low) * (0.5 * action + 0.5)
         return jnp.clip(scaled, self._low, self._high)  # against rounding
-
-
-def _flat(obs: jax.Array) -> jax.Array:
-    return obs.reshape(obs.shape[0], -1).astype(jnp.float32)
 
 
 if __name__ == "__main__":

@@ -32,8 +32,6 @@ _CHECKPOINT = "checkpoint.safetensors"
 _SECONDS = 60.0  # between checkpoints
 _CHUNK_SECONDS = 0.5  # of a call of the program, which no signal interrupts
 _TENTHS = (10, 12, 14, 17, 20, 25, 30, 40, 50, 60, 70, 80, 90)
-# bsuite starts these sums of floats at the integer 0, so it writes an integer until one is above 0.
-_INTEGER_ZEROS = {"deep_sea": "denoised_return", "memory": "total_regret", "umbrella": "total_regret"}
 
 
 def run(
@@ -138,9 +136,6 @@ def logged_episodes(num_episodes: int) -> list[int]:
 
 def write_log(folder: Path, bsuite_id: str, rows: list[Row]) -> None:
     """Writes all rows of a setting so far. If the process is killed, the old file or the new one remains."""
-    zero = next((name for start, name in _INTEGER_ZEROS.items() if bsuite_id.startswith(start)), "")
-    if zero and all(row[zero] == 0 for row in rows):
-        rows = [{**row, zero: 0} for row in rows]
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
