@@ -17,8 +17,7 @@ from pathlib import Path
 
 import jax
 import numpy as np
-from envcore_baselines.evaluation import episode_returns
-from envcore_baselines.trained import FOLDER, TrainedAgent, names, path_of
+from envcore_baselines.trained import FOLDER, TrainedAgent, episode_returns, names, path_of
 from envcore_baselines.training import Run
 
 CHOOSING, MEASURING = 1_000_000, 2_000_000

@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_baselines import evaluation
-from envcore_baselines.evaluation import Evaluator, episode_returns
+from envcore_baselines import trained
 from envcore_baselines.learner import Constants
+from envcore_baselines.trained import Evaluator, episode_returns
 from toy import Counter
 
 KEY = jax.random.key(0)
@@ -88,7 +88,7 @@ def test_it_draws_other_numbers_than_training_with_the_same_key() -> None:
 
 
 def test_an_episode_without_an_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluation, "MAX_STEPS", 7)
+    monkeypatch.setattr(trained, "MAX_STEPS", 7)
     params = Counter().default_params.replace(max_steps_in_episode=np.int32(100))
     returns, ended = episode_returns(Player(Counter()), params, jnp.float32(0), KEY, 2, False)  # type: ignore[arg-type]
     assert not ended.any()

@@ -17,11 +17,10 @@ from envcore_baselines import algorithms
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQNConfig
 from envcore_baselines.dqn import DQNConfig, Transition
 from envcore_baselines.es import ESConfig
-from envcore_baselines.evaluation import episode_returns
 from envcore_baselines.learner import ILLEGAL, as_observed, masked, observed, with_masks
 from envcore_baselines.ppo import Categorical, PPOConfig
 from envcore_baselines.pqn import PQN, PQNConfig
-from envcore_baselines.trained import TrainedAgent
+from envcore_baselines.trained import TrainedAgent, episode_returns
 from envcore_baselines.training import Run, Training
 from envcore_runs.folder import claimed
 from learning import replay

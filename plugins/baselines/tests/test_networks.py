@@ -20,7 +20,7 @@ from envcore import spaces
 from envcore.errors import FileError, InvalidArgumentError
 from envcore_baselines import algorithms, training
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.networks import checked_network
+from envcore_baselines.learner import checked_network
 from envcore_baselines.ppo import PPO
 from envcore_baselines.trained import TrainedAgent
 from envcore_baselines.training import Run

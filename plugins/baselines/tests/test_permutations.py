@@ -3,7 +3,7 @@
 import jax
 import numpy as np
 import pytest
-from envcore_baselines.permutations import permutations
+from envcore_baselines.learner import permutations
 from scipy import stats
 
 

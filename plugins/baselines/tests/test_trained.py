@@ -18,8 +18,7 @@ from envcore.registration import Registry
 from envcore.rollout import run_rollout, start_rollout
 from envcore.wrappers import RunningStatistics
 from envcore_baselines import algorithms, trained
-from envcore_baselines.evaluation import episode_returns
-from envcore_baselines.trained import TrainedAgent
+from envcore_baselines.trained import TrainedAgent, episode_returns
 from envcore_baselines.training import Run as PlannedRun
 from envcore_baselines.training import Training
 from envcore_runs import checkpoint

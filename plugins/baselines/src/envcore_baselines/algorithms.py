@@ -108,7 +108,7 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
       env: the environment.
       params: its params.
       config: the settings.
-      network: see `networks`, or `MODULE:NAME` of one; None for the algorithm's own.
+      network: see `learner.checked_network`, or `MODULE:NAME` of one; None for the algorithm's own.
 
     Raises:
       ConfigError: there is no such algorithm, it takes no network, or the settings, the network or the

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from envcore_baselines.experiment import Trained
 
 
+def _repeatable(metavar: str, text: str) -> Any:
+    """An option that may be given several times."""
+    return typer.Option(metavar=metavar, help=f"{text} (repeatable).")
+
+
 def train(
     context: typer.Context,
     algorithm: Annotated[
@@ -30,26 +35,14 @@ def train(
     out: Annotated[Path | None, typer.Option(parser=path, metavar="DIR", help="The folder of the run.")] = None,
     seeds: Annotated[int, typer.Option(help="Number of agents, which are trained side by side.")] = 1,
     seed: Seed = 0,
-    setting: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting of the algorithm (repeatable).")
-    ] = None,
-    sweep: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE,VALUE", help="Train --seeds agents with each value (repeatable)."),
-    ] = None,
+    setting: Annotated[list[str] | None, _repeatable("NAME=VALUE", "A setting of the algorithm")] = None,
+    sweep: Annotated[list[str] | None, _repeatable("NAME=VALUE,VALUE", "Train --seeds agents with each value")] = None,
     option: Options = None,
     set_: Params = None,
     evaluate: Annotated[int, typer.Option(metavar="N", help="Greedy episodes of each agent at each point.")] = 0,
-    log: Annotated[
-        list[str] | None, typer.Option(metavar="KIND", help="Also log the points to tensorboard or wandb (repeatable).")
-    ] = None,
-    randomize: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PARAM=LOW,HIGH", help="Draw one of its params for each episode (repeatable)."),
-    ] = None,
-    network: Annotated[
-        str | None, typer.Option(metavar="MODULE:NAME", help="Your network, for ppo, pqn and dqn.")
-    ] = None,
+    log: Annotated[list[str] | None, _repeatable("KIND", "Also log the points to tensorboard or wandb")] = None,
+    randomize: Annotated[list[str] | None, _repeatable("PARAM=LOW,HIGH", "Draw a param for each episode")] = None,
+    network: Annotated[str | None, typer.Option(metavar="MODULE:NAME", help="Your network: ppo, pqn, dqn.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Print the settings, and do not train.")] = False,
     devices: Devices = None,
     coordinator: Coordinator = None,
@@ -81,10 +74,7 @@ def train(
 
     algorithms.config(name, None, given)
     is_shown = output.console().is_terminal and distributed.is_first()
-    with (
-        output.progress_bar(is_shown=is_shown, transient=True) as progress,
-        contextlib.ExitStack() as stack,
-    ):
+    with output.progress_bar(is_shown=is_shown, transient=True) as progress, contextlib.ExitStack() as stack:
         kinds = dict.fromkeys(log or ()) if distributed.is_first() else ()
         loggers = [stack.enter_context(_logger(kind, out, dict(given_to(context)[1]))) for kind in kinds]
         bar = progress.add_task("compiling", total=1.0)
@@ -123,7 +113,7 @@ def evaluate(
             metavar="DIR|ID", help="The folder of a run, or an environment whose trained agent comes with this package."
         ),
     ],
-    episodes: Annotated[int, typer.Option(help="Episodes of each agent.")] = 100,
+    episodes: Annotated[int, typer.Option(min=1, max=1_000_000, help="Episodes of each agent.")] = 100,
     sample: Annotated[bool, typer.Option("--sample", help="Sample actions instead of the most probable ones.")] = False,
     best: Annotated[bool, typer.Option("--best", help="Play the agents of the best points of their curves.")] = False,
     seed: Seed = 0,
@@ -132,18 +122,14 @@ def evaluate(
 
     An agent never sees the random numbers of its training again, whatever --seed is.
     """
-    from envcore_baselines.trained import agents_of
+    from envcore_baselines.trained import MAX_STEPS, agents_of
 
-    if not 1 <= episodes <= 1_000_000:
-        raise InvalidArgumentError(f"--episodes must be from 1 to 1,000,000, got {episodes}.")
     players = agents_of(agents, best)
     import jax
     import numpy as np
     from envcore.random import key_of
     from envcore_runs import memory
     from rich.table import Table
-
-    from envcore_baselines.evaluation import MAX_STEPS
 
     keys = jax.random.split(key_of(seed), len(players))
     with memory.explained("--episodes", episodes):

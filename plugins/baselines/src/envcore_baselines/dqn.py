@@ -24,8 +24,16 @@ from envcore.environment import Environment
 from envcore.wrappers import Batched, LogWrapper
 from flax import linen as nn
 
-from envcore_baselines.learner import ILLEGAL, RolloutLearner, as_floats, flattened, main, masked, split_mask
-from envcore_baselines.networks import checked_network
+from envcore_baselines.learner import (
+    ILLEGAL,
+    RolloutLearner,
+    as_floats,
+    checked_network,
+    flattened,
+    main,
+    masked,
+    split_mask,
+)
 from envcore_baselines.settings import Fraction, Positive
 
 T = TypeVar("T")
@@ -226,9 +234,10 @@ class DQN(RolloutLearner):
         obs = jax.eval_shape(lambda key: self.env.reset(key, params)[0], jax.random.key(0))
         int_, float_ = (jax.ShapeDtypeStruct((), dtype) for dtype in (jnp.int32, jnp.float32))
         self._transition = Transition(obs, int_, float_, float_, obs)
-        self._network: Any = Network((*config.hidden, space.n))
-        if network is not None:
-            self._network = checked_network(network, split_mask(obs)[0], {"values": (space.n,)})
+        own = Network((*config.hidden, space.n))
+        self._network: Any = (
+            own if network is None else checked_network(network, split_mask(obs)[0], {"values": (space.n,)})
+        )
 
     def init(self, key: jax.Array) -> DQNState:
         """The state before the first update."""

@@ -21,9 +21,8 @@ from envcore_runs.folder import claimed as claimed_folder
 
 from envcore_baselines import algorithms
 from envcore_baselines.curve import Point
-from envcore_baselines.evaluation import Evaluator
 from envcore_baselines.learner import Constants
-from envcore_baselines.trained import TrainedAgent
+from envcore_baselines.trained import Evaluator, TrainedAgent
 from envcore_baselines.training import CURVE_PNG, Run, Training
 
 
@@ -90,8 +89,8 @@ def train(
         numbers that the algorithm computes with can be swept, such as a learning rate.
       randomize: params that are drawn anew for each episode, uniformly from the lowest to the highest value; see
         `envcore.wrappers.RandomizeParams`.
-      network: in place of the algorithm's own, if it takes one; see `envcore_baselines.networks`. It replaces what the
-        settings say of the network.
+      network: in place of the algorithm's own, if it takes one; see `envcore_baselines.learner.checked_network`. It
+        replaces what the settings say of the network.
       evaluation_episodes: greedy episodes that each agent plays at each point of the curve.
       out: the folder of the run, where it is continued if it was interrupted; by default nothing is written.
       callback: is called with each of about a hundred points of the curve; see `envcore_baselines.curve.Point`. If it

@@ -1,16 +1,16 @@
-"""What training asks of an algorithm."""
+"""What training asks of an algorithm, and what algorithms share."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import spaces, trees
+from envcore import random, spaces, trees
 from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.wrappers import ActionMaskObservation, FlattenObservation
@@ -32,7 +32,7 @@ class Learner(Protocol):
     A class of learners takes `(env, params, config)`. Its attribute `Config` is the dataclass of its settings, of the
     types that `settings` describes. If it has an argument `distribution`, it gets one for actions that are several
     discrete numbers, and None for others. If it has an argument `network`, a user may give one, which
-    `networks.checked_network` checks. It raises ValueError where settings, network or environment do not fit.
+    `checked_network` checks. It raises ValueError where settings, network or environment do not fit.
     """
 
     @property
@@ -161,6 +161,54 @@ def check_images(env: Environment, params: Any, obs: Any) -> None:
     if obs.ndim != 3 or min(obs.shape[:2]) < 3:
         needed = "torso = 'conv' needs observations (height, width, channels) of at least 3 x 3"
         raise ValueError(f"{needed}, {env.name} has {env.observation_space(params)}.")
+
+
+def checked_network(network: Any, obs: Any, results: Mapping[str, tuple[int, ...]]) -> Any:
+    """Returns a network, which is traced: with weights as one observation gives them, for two observations and for one.
+
+    Args:
+      network: with the functions `init(key, obs)`, which returns weights, and `apply(weights, obs)`; or a class of such
+        objects, which takes the number of outputs.
+      obs: an observation, or its `jax.ShapeDtypeStruct`.
+      results: the shapes of what it returns for an observation, float32, by their names; the first one, of length 1, is
+        the number of outputs.
+
+    Raises:
+      ValueError: it is no network, returns something else, or has no weights that learn. What the network itself
+        raises is not caught.
+    """
+    if not hasattr(network, "init") or not hasattr(network, "apply"):
+        raise ValueError(f"the network must have init(key, obs) and apply(weights, obs), got {network!r}.")
+    made = network(*next(iter(results.values()))) if isinstance(network, type) else network
+    one, two = (jax.ShapeDtypeStruct((number, *obs.shape), obs.dtype) for number in (1, 2))
+    weights = jax.eval_shape(made.init, jax.eval_shape(lambda: jax.random.key(0)), one)
+    for batch in (two, one):  # acting takes one
+        returned = jax.eval_shape(made.apply, weights, batch)
+        found = [(x.shape, x.dtype.name) for x in jax.tree.leaves(returned)]
+        if found != [((batch.shape[0], *shape), "float32") for shape in results.values()]:
+            described = [f"{name} float32 {('n', *shape)}".replace("'", "") for name, shape in results.items()]
+            expected = f"the network must map observations to {' and '.join(described)}"
+            raise ValueError(f"{expected}, got {found} for n = {batch.shape[0]}.")
+    leaves = jax.tree.leaves(weights)
+    if not leaves or not all(jnp.issubdtype(leaf.dtype, jnp.floating) for leaf in leaves):
+        raise ValueError(f"the network must have weights, which are floats, so that it can learn, got {weights}.")
+    return made
+
+
+def permutations(key: jax.Array, num: int, size: int) -> jax.Array:
+    """Returns `num` random orders of the numbers below `size`, int32 (num, size).
+
+    `jax.random.permutation` takes eight times as long on a CPU, a quarter of an update of PPO. Up to 8,192 numbers are
+    sorted by the random bits above them, 19 or more. Equal ones stay in order: of two neighbours in an order of 8,192,
+    the first is the smaller in 50.1% of all cases. More numbers are sorted by 32 bits.
+    """
+    low, numbers = (size - 1).bit_length(), jax.lax.broadcasted_iota(jnp.uint32, (num, size), 1)
+    words = random.bits(key, (num, size))
+    if low > 13:
+        order = jax.lax.sort((words, numbers), num_keys=1, is_stable=False)[1]
+    else:
+        order = jax.lax.sort(words << low | numbers, is_stable=False) & (1 << low) - 1
+    return order.astype(jnp.int32)
 
 
 def main(algorithm: Any, env_id: str, **settings: Any) -> None:

@@ -29,9 +29,18 @@ from flax import linen as nn
 from flax import struct
 from jax.flatten_util import ravel_pytree
 
-from envcore_baselines.learner import RolloutLearner, as_floats, check_images, flat, flattened, main, masked, split_mask
-from envcore_baselines.networks import checked_network
-from envcore_baselines.permutations import permutations
+from envcore_baselines.learner import (
+    RolloutLearner,
+    as_floats,
+    check_images,
+    checked_network,
+    flat,
+    flattened,
+    main,
+    masked,
+    permutations,
+    split_mask,
+)
 from envcore_baselines.settings import Fraction, Natural, Positive, Steps, Weight
 
 

@@ -28,14 +28,14 @@ from envcore_baselines.learner import (
     RolloutLearner,
     as_floats,
     check_images,
+    checked_network,
     flat,
     flattened,
     main,
     masked,
+    permutations,
     split_mask,
 )
-from envcore_baselines.networks import checked_network
-from envcore_baselines.permutations import permutations
 from envcore_baselines.ppo import Convolution
 from envcore_baselines.settings import Fraction, Positive, Steps, Weight
 
@@ -144,9 +144,8 @@ class PQN(RolloutLearner):
         self._obs = jax.eval_shape(lambda key: split_mask(self.env.reset(key, params)[0])[0], jax.random.key(0))
         if config.torso == "conv" and network is None:
             check_images(env, params, self._obs)
-        self._network: Any = Network(config, space.n)
-        if network is not None:
-            self._network = checked_network(network, self._obs, {"values": (space.n,)})
+        own = Network(config, space.n)
+        self._network: Any = own if network is None else checked_network(network, self._obs, {"values": (space.n,)})
         self._batch, self._rollout = LogWrapper(Batched(self.env, config.num_envs)), rollout
         steps = min(self.num_updates * config.epochs * config.minibatches, 2**31 - 1)  # as far as RAdam counts
         rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
