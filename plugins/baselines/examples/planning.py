@@ -13,7 +13,7 @@
 # ```
 
 # %%
-# pyright: reportCallIssue=false
+# pyright: reportAttributeAccessIssue=false, reportCallIssue=false
 import envcore
 import jax
 import jax.numpy as jnp

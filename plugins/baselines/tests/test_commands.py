@@ -136,7 +136,7 @@ def test_ctrl_c_saves_the_points_so_far(run: Run, tmp_path: Path, monkeypatch: p
         context = typer.Context(typer.core.TyperCommand("train"))
         with pytest.raises(KeyboardInterrupt):
             commands.train(context, "ppo", "Counter-v0", out, seeds=2, seed=3, **options)
-    assert len(checkpoint.load(out / CHECKPOINT, dict)[1]["curve"]["steps"]) == 1
+    assert len(checkpoint.load(out / CHECKPOINT, dict)[1]["steps"]) == 1
     assert run(*TRAIN, *SETTINGS, "--out", str(out))[0] == 0
     for name in (CHECKPOINT, CURVE_CSV):
         assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

@@ -234,10 +234,9 @@ class DQN(RolloutLearner):
         obs = jax.eval_shape(lambda key: self.env.reset(key, params)[0], jax.random.key(0))
         int_, float_ = (jax.ShapeDtypeStruct((), dtype) for dtype in (jnp.int32, jnp.float32))
         self._transition = Transition(obs, int_, float_, float_, obs)
-        own = Network((*config.hidden, space.n))
-        self._network: Any = (
-            own if network is None else checked_network(network, split_mask(obs)[0], {"values": (space.n,)})
-        )
+        self._network: Any = Network((*config.hidden, space.n))
+        if network is not None:
+            self._network = checked_network(network, split_mask(obs)[0], {"values": (space.n,)})
 
     def init(self, key: jax.Array) -> DQNState:
         """The state before the first update."""

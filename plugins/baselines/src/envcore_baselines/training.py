@@ -165,20 +165,13 @@ class _Agents(NamedTuple):
     best: Any
 
 
-@dataclasses.dataclass(frozen=True)
-class _Saved:
-    """What a checkpoint says beside its arrays."""
-
-    curve: Curve
-
-
 def saved_curve(folder: str | Path) -> Curve:
     """The learning curve at the last checkpoint of a run.
 
     Raises:
       FileError: there is no checkpoint, or it is damaged.
     """
-    return checkpoint.load(Path(folder) / CHECKPOINT, _Saved)[1].curve
+    return checkpoint.load(Path(folder) / CHECKPOINT, Curve)[1]
 
 
 def _hashable(option: Any) -> Any:
@@ -242,8 +235,8 @@ class Training:
         keys, starts = run.keys, run.starts
         self._keys = self._placed(keys)
         if folder and (path := folder / CHECKPOINT).exists():
-            tensors, saved = checkpoint.load(path, _Saved)
-            self.curve, state = saved.curve, jax.eval_shape(each_agent(learner.init), starts)
+            tensors, self.curve = checkpoint.load(path, Curve)
+            state = jax.eval_shape(each_agent(learner.init), starts)
             self._agents = self._placed(checkpoint.restore(path, tensors, _Agents(state, state.agent), keys))
         else:
             state = _start(learner, self._sharding, self._placed(starts))
@@ -316,7 +309,7 @@ class Training:
         agents = self._whole(self._agents)
         if distributed.is_first():
             replace(self._folder / CURVE_CSV, self.curve.to_csv(self._names).encode())
-            checkpoint.save(self._folder / CHECKPOINT, agents, dataclasses.asdict(_Saved(self.curve)))
+            checkpoint.save(self._folder / CHECKPOINT, agents, dataclasses.asdict(self.curve))
         self._saved = time.monotonic()
         self._seconds_to_save = self._saved - started
 
