@@ -105,7 +105,8 @@ class Curve:
                 with np.errstate(invalid="ignore"):  # returns may be infinite
                     low, mean, high = (reduce(known, axis=1) for reduce in (np.nanmin, np.nanmean, np.nanmax))
                 axes.fill_between(steps, low, high, alpha=0.25, linewidth=0)
-                label = group or f"mean of {self.num_agents} agents, and their range"
+                band = f"mean of {returns.shape[1]} agents, and their range" if returns.shape[1] > 1 else ""
+                label = ": ".join(filter(None, (group, band)))
                 axes.plot(steps, mean, marker="o" if len(steps) == 1 else "", label=label)
         if self.num_agents > 1 and axes.lines:
             axes.legend()
