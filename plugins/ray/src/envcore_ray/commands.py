@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import signal
 import warnings
-from collections.abc import Generator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,6 +49,8 @@ def sweep(
     for env_id, *values in itertools.product(env_ids, *varied.values()):
         changed = dict(zip(varied, values, strict=True))
         algorithms.config(algorithm, choose(env_id).found.spec.id, {**given, **changed})
+    import ray
+    from envcore_runs import signals
     from envcore_runs.folder import claimed
     from ray import tune
 
@@ -73,33 +73,13 @@ def sweep(
                 checkpoint_config=tune.CheckpointConfig(num_to_keep=2),
             )
             tuner = tune.Tuner(train, param_space=grid, run_config=run_config)
-        with _stopped_by_signals():
+        os.environ["TUNE_DISABLE_SIGINT_HANDLER"] = "1"
+        ray.init(ignore_reinit_error=True)  # sets handlers of its own
+        # By SIGUSR1 Tune saves and ends. An exception of a handler does not get through Ray, which exits with status 1.
+        with signals.noted(then=lambda: signal.raise_signal(signal.SIGUSR1)) as signum:
             results = tuner.fit()
+        if signum():
+            signals.stop(signum())
     if results.num_errors:
         reason = str(results.errors[0]).strip().splitlines()[-1]  # of a traceback
         raise EnvcoreError(f"{results.num_errors} of {len(results)} trials failed: {reason}")
-
-
-@contextlib.contextmanager
-def _stopped_by_signals() -> Generator[None]:
-    """Lets Ctrl-C and SIGTERM end Tune by SIGUSR1, at which it saves the experiment. A second one acts at once.
-
-    Exceptions raised in a handler do not get through Ray: it exits with status 1.
-    """
-    import ray
-    from envcore_runs import signals
-
-    came: list[int] = []
-
-    def note(signum: int, frame: object) -> None:
-        came.append(signum)
-        signal.signal(signum, signal.SIG_DFL)
-        signal.raise_signal(signal.SIGUSR1)
-
-    os.environ["TUNE_DISABLE_SIGINT_HANDLER"] = "1"
-    ray.init(ignore_reinit_error=True)  # sets handlers of its own
-    for signum in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(signum, note)
-    yield
-    if came:
-        signals.stop(came[0])

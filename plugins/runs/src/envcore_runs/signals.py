@@ -14,7 +14,7 @@ _ECHO = 0.1
 
 
 @contextlib.contextmanager
-def noted() -> Generator[Callable[[], int]]:
+def noted(then: Callable[[], object] = lambda: None) -> Generator[Callable[[], int]]:
     """A context in which Ctrl-C and SIGTERM are only noted; a second one acts at once, by `stop`.
 
     It yields a function that returns the number of the signal, or 0 if none has come:
@@ -26,22 +26,22 @@ def noted() -> Generator[Callable[[], int]]:
         if signum():
             signals.stop(signum())
 
-    In a thread other than the main one, where Python handles no signals, nothing is noted. A signal that is ignored
-    stays so: Ctrl-C is not meant for a background job of a shell.
+    The first one calls `then`, which can end a loop that does not ask. In a thread other than the main one, where
+    Python handles no signals, nothing is noted. A signal that is ignored stays so: Ctrl-C is not meant for a background
+    job of a shell.
     """
     first, came = 0, 0.0
 
     def note(signum: int, frame: object) -> None:
         nonlocal first, came
-        if first and time.monotonic() - came > _ECHO:
-            stop(signum)
         if not first:
             first, came = signum, time.monotonic()
+            then()
+        elif time.monotonic() - came > _ECHO:
+            stop(signum)
 
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: 0
-        return
-    handled = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) is not signal.SIG_IGN]
+    signums = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
+    handled = [each for each in signums if signal.getsignal(each) is not signal.SIG_IGN]
     before = {each: signal.signal(each, note) for each in handled}
     try:
         yield lambda: first
