@@ -23,7 +23,7 @@ _SUITES = {"classic-control": ("-v0", "-v1"), "bsuite": ("-bsuite",), "minatar":
 """What the ids of each suite end with."""
 
 _BRIDGED = ("brax", "craftax", "gymnasium", "gymnax", "jaxtari", "jumanji", "navix", "pgx", "playground", "xminigrid")
-"""The extras of envcore-bridges. Ids of their environments begin with these names, with "_" in place of "-"."""
+"""The extras of envcore-bridges. Ids of their environments begin with these names."""
 
 
 def nearest(typed: str, names: Iterable[str]) -> list[str]:
@@ -85,9 +85,8 @@ def left_out(plugins: Iterable[PluginRecord]) -> Iterator[str]:
 def _missing(name: str, ids: Iterable[str], installed: set[str]) -> Iterator[str]:
     """What to install for an id, by its suffix or its prefix."""
     library, slash, _ = name.partition("/")
-    extra = library.replace("_", "-")
-    if slash and extra in _BRIDGED and not any(each.startswith(f"{library}/") for each in ids):
-        yield f"envcore-bridges[{extra}]"
+    if slash and library in _BRIDGED and not any(each.startswith(f"{library}/") for each in ids):
+        yield f"envcore-bridges[{library}]"
     for suite, suffixes in _SUITES.items():
         is_meant = library == suite if slash else name.endswith(suffixes)
         if is_meant and f"envcore-{suite}" not in installed:

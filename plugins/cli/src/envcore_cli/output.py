@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.progress import Progress, ProgressColumn
+    from rich.progress import Progress
 
 
 def console() -> Console:
@@ -37,20 +37,18 @@ def show(table: RenderableType) -> None:
     console().print(table)
 
 
-def progress_bar(*columns: ProgressColumn, is_shown: bool = True, transient: bool = False) -> Progress:
-    """A progress bar with these columns; by default the task, the bar, the percentage and the time that is left."""
+def progress_bar(*, is_shown: bool = True, transient: bool = False) -> Progress:
+    """A progress bar with the task, the bar, the percentage and the time that is left."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    usual = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    return Progress(*(columns or usual), console=console(), transient=transient, disable=not is_shown)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console(), transient=transient, disable=not is_shown)
 
 
 @contextlib.contextmanager
-def progress_of(
-    task: str, total: float, *columns: ProgressColumn, is_shown: bool = True
-) -> Generator[Callable[[float], None]]:
+def progress_of(task: str, total: float, *, is_shown: bool = True) -> Generator[Callable[[float], None]]:
     """A function that shows how much of a task is done. The bar appears at its first call, after all that may fail."""
-    bar = progress_bar(*columns, is_shown=is_shown)
+    bar = progress_bar(is_shown=is_shown)
     shown = bar.add_task(task, total=total)
 
     def show(completed: float) -> None:
