@@ -8,11 +8,17 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
+from pathlib import Path
 
 import jax
 import pytest
 
 os.environ.setdefault("MUJOCO_GL", "egl")  # a machine that runs tests has no display
+
+# Modules that tests share lie beside them.
+_ROOT = Path(__file__).parent
+sys.path += map(str, [_ROOT / "tests/support", _ROOT / "core/tests", *_ROOT.glob("p*/*/tests")])
 
 pytest_plugins = ["program_cache", "quick", "unoptimized"]
 

@@ -12,11 +12,11 @@ from typing import Any
 import envcore
 import jax
 import jax.numpy as jnp
-import jupytext
-import nbformat
 import numpy as np
 import pytest
-from nbclient import NotebookClient
+
+jupytext, nbformat = pytest.importorskip("jupytext"), pytest.importorskip("nbformat")  # of the group `docs`
+pytestmark = pytest.mark.slow
 
 BASELINES = Path(__file__).parents[1]
 EXAMPLES = BASELINES / "examples"
@@ -39,6 +39,8 @@ def shortened(name: str, **sizes: tuple[int | str, int]) -> Any:
 
 def execute(notebook: Any, checks: str, folder: Path) -> None:
     """Runs the cells in a kernel, in an empty folder, and then `checks`, which sees their names; no file is written."""
+    from nbclient import NotebookClient
+
     notebook.cells.append(nbformat.v4.new_code_cell(checks))
     NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(folder)}}).execute()
     assert not list(folder.iterdir())

@@ -7,6 +7,7 @@ color is written in its place.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import tempfile
@@ -16,6 +17,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+_NEEDS = {"navix": "navix", "playground": "mujoco_playground", "xminigrid": "xminigrid"}  # of the group `heavy`
+collect_ignore = [f"test_{name}.py" for name, module in _NEEDS.items() if importlib.util.find_spec(module) is None]
 
 SCREEN, FREE = (210, 160), (0, 0, 0)
 # Sprites that a game expects to have a size, frames or a color, by their paths; black is where one can walk.
