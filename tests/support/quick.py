@@ -1,7 +1,8 @@
 """A pytest plugin that sorts tests by the seconds they take, as measured by `--record-seconds`.
 
-A test that takes over `MAX_SECONDS_OF_TEST` is slow, as if it were marked so. `uv run pytest -m quick` runs the files
-whose other tests take little time, and of the other files the tables of rules. What has not been measured is quick.
+A test that takes over `MAX_SECONDS_OF_TEST` is slow, as if it were marked so, and over `MAX_SECONDS_OF_SLOW_TEST` long.
+`uv run pytest -m quick` runs the files whose other tests take little time, and of the other files the tables of rules.
+What has not been measured is quick.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import collections
 import functools
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 RECORD = Path(__file__).with_name("seconds.json")
 MAX_SECONDS_OF_FILE = 1.5
 MAX_SECONDS_OF_TEST = 1.0
+MAX_SECONDS_OF_SLOW_TEST = 10.0
 LEFT_OUT = ("slow", "client", "exhaustive")
 
 
@@ -56,8 +58,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks slow and quick tests, before those without the mark are deselected."""
     for item in items:
-        if item.nodeid in record().tests and not config.getoption("--record-seconds"):
+        seconds = 0 if config.getoption("--record-seconds") else record().tests.get(item.nodeid, 0)
+        if seconds > MAX_SECONDS_OF_TEST:
             item.add_marker("slow")
+        if seconds > MAX_SECONDS_OF_SLOW_TEST:
+            item.add_marker("long")
         if _name(item.path) not in record().files and not any(map(item.get_closest_marker, LEFT_OUT)):
             item.add_marker("quick")
 
@@ -76,22 +81,20 @@ class _Recorder:
         self._tests[report.nodeid] += report.duration  # pyright: ignore[reportArgumentType]
 
     def pytest_sessionfinish(self) -> None:
-        """Files that did not run keep their numbers."""
+        """What did not run keeps its numbers."""
         files: collections.Counter[str] = collections.Counter()
         for test, seconds in self._tests.items():
             files[_file(test)] += seconds if seconds <= MAX_SECONDS_OF_TEST else 0
         found = {
-            "files": _long(files, MAX_SECONDS_OF_FILE, record().files, files.keys()),
-            "tests": _long(self._tests, MAX_SECONDS_OF_TEST, record().tests, files.keys()),
+            "files": _long(files, MAX_SECONDS_OF_FILE, record().files),
+            "tests": _long(self._tests, MAX_SECONDS_OF_TEST, record().tests),
         }
         RECORD.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
 
 
-def _long(
-    seconds: Mapping[str, float], limit: float, before: dict[str, float], ran: Collection[str]
-) -> dict[str, float]:
-    """What took longer than the limit, and what did before in files that exist and did not run."""
-    kept = {name: known for name, known in before.items() if _file(name) not in ran and (ROOT / _file(name)).exists()}
+def _long(seconds: Mapping[str, float], limit: float, before: dict[str, float]) -> dict[str, float]:
+    """What took longer than the limit, and what did before and did not run now, in files that exist."""
+    kept = {name: known for name, known in before.items() if name not in seconds and (ROOT / _file(name)).exists()}
     long = {name: round(found, 1) for name, found in seconds.items() if found > limit}
     return dict(sorted((kept | long).items()))
 
