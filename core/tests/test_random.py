@@ -14,8 +14,8 @@ from scipy import stats
 from switches import switched
 
 KEY_MAKERS = [jax.random.key, jax.random.PRNGKey]
-SHAPES = [(), (0,), (1,), (7,), (2, 3, 4), (1000,)]
-SEEDS = [0, 1, 42, 2**31 - 1]
+SHAPES = [(), (0,), (7,), (2, 3, 4)]
+SEEDS = [0, 42, 2**31 - 1]
 STREAM = 1 << 14
 # Only programs compiled with optimizations, as users run them, are equal to the last bit.
 optimized_jit = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 3})
@@ -44,7 +44,7 @@ class TestEqualToJaxRandom:
             np.testing.assert_array_equal(jitted(key), expected, strict=True)
 
     @pytest.mark.parametrize("make_key", KEY_MAKERS)
-    @pytest.mark.parametrize("num", [0, 1, 2, 3, 64])
+    @pytest.mark.parametrize("num", [0, 1, 3, 64])
     def test_split(self, make_key, num):
         jitted = jax.jit(lambda key: random.split(key, num))
         for key in map(make_key, SEEDS):
@@ -53,7 +53,7 @@ class TestEqualToJaxRandom:
             assert_same_keys(jitted(key), expected)
 
     @pytest.mark.parametrize("make_key", KEY_MAKERS)
-    @pytest.mark.parametrize("number", [0, 7, 2**32 - 1, np.int32(-3), np.uint32(2**31)])
+    @pytest.mark.parametrize("number", [0, 2**32 - 1, np.int32(-3)])
     def test_fold_in(self, make_key, number):
         jitted, mapped = jax.jit(random.fold_in), jax.vmap(random.fold_in, (None, 0))
         for key in map(make_key, SEEDS):
@@ -84,13 +84,6 @@ class TestEqualToJaxRandom:
         jaxs = optimized_jit(lambda key: jax.random.normal(key, shape, jnp.float32))
         for key in map(make_key, SEEDS):
             np.testing.assert_array_equal(ours(key), jaxs(key), strict=True)
-
-    def test_uniform_with_traced_bounds_for_each_element(self):
-        low, high = jnp.array([-3.0, 0.0, 1e-3]), jnp.array([-1.0, 0.0, 1e3])
-        ours = jax.jit(lambda key, low, high: random.uniform(key, (3,), low, high))
-        jaxs = jax.jit(lambda key, low, high: jax.random.uniform(key, (3,), jnp.float32, low, high))
-        key = jax.random.key(5)
-        np.testing.assert_array_equal(ours(key, low, high), jaxs(key, low, high), strict=True)
 
     @pytest.mark.parametrize("make_key", KEY_MAKERS)
     def test_under_nested_vmap(self, make_key):
@@ -142,7 +135,6 @@ class TestCheckKey:
     @pytest.mark.parametrize("make_key", KEY_MAKERS)
     def test_accepts_a_key_also_while_tracing(self, make_key):
         random.check_key(make_key(0))
-        jax.jit(lambda key: random.check_key(key))(make_key(0))
         jax.vmap(lambda key: random.check_key(key))(jax.random.split(make_key(0), 3))
 
     @pytest.mark.parametrize(
@@ -150,17 +142,13 @@ class TestCheckKey:
         [
             (0, "expected a random key, got 0: make one with jax.random.key"),
             (np.zeros(2, np.float32), r"an array of float32\[2\]"),
-            (np.zeros(3, np.uint32), r"an array of uint32\[3\]"),
             (np.zeros((5, 2), np.uint32), r"one random key, got a batch of \(5,\): use jax.vmap"),
+            (jax.random.split(jax.random.key(0), (2, 3)), r"batch of \(2, 3\)"),
         ],
     )
     def test_describes_what_is_not_a_key(self, value, message):
         with pytest.raises(InvalidArgumentError, match=message):
             random.check_key(value)
-
-    def test_a_batch_of_typed_keys(self):
-        with pytest.raises(InvalidArgumentError, match=r"batch of \(2, 3\)"):
-            random.check_key(jax.random.split(jax.random.key(0), (2, 3)))
 
 
 class TestUnits:
@@ -184,7 +172,7 @@ class TestUnit:
 
 
 class TestBelow:
-    @pytest.mark.parametrize("bound", [1, 2, 3, 7, 10, 2**16 - 1, 2**16, 2**16 + 1, 70_000, 2**24, 2**31 - 1])
+    @pytest.mark.parametrize("bound", [1, 3, 2**16, 70_000, 2**31 - 1])
     def test_is_the_high_half_of_the_product(self, bound):
         words = np.concatenate([random.bits(jax.random.key(2), (1000,)), np.array([0, 2**32 - 1], np.uint32)])
         expected = (words.astype(np.uint64) * bound >> 32).astype(np.int32)
@@ -192,13 +180,6 @@ class TestBelow:
         np.testing.assert_array_equal(random.integers(jnp.asarray(words), jnp.int32(bound)), expected, strict=True)
         assert expected[-2] == 0
         assert expected[-1] == bound - 1
-
-    @pytest.mark.parametrize("bound", [2, 3, 7, 1000, 2**16, 2**20])
-    def test_is_uniform(self, bound):
-        values = np.asarray(random.integers(random.bits(jax.random.key(3), (100_000,)), bound))
-        counts = np.bincount(values * 200 // bound if bound > 200 else values)
-        shares = np.diff(-(-np.arange(201) * bound // 200)) if bound > 200 else np.ones(bound)
-        assert stats.chisquare(counts, shares / shares.sum() * values.size).pvalue > 1e-3
 
     def test_takes_a_bound_for_each_word_also_traced(self):
         bounds = np.array([1, 2, 3, 2**16], np.int32)
@@ -225,30 +206,9 @@ def test_derived_keys_never_collide():
 
 @functools.cache
 def common_seeds():
-    """The seeds that people use: small numbers, dates, powers, and random ones. uint32."""
-    return np.unique(
-        np.concatenate(
-            [
-                np.arange(10**6 + 1),
-                [
-                    year * 10**4 + month * 100 + day
-                    for year in range(1990, 2040)
-                    for month in range(1, 13)
-                    for day in range(1, 32)
-                ],
-                [
-                    day * 10**6 + month * 10**4 + year
-                    for year in range(1990, 2040)
-                    for month in range(1, 13)
-                    for day in range(1, 32)
-                ],
-                10 ** np.arange(10),
-                2 ** np.arange(32),
-                2 ** np.arange(1, 33) - 1,
-                np.random.default_rng(0).integers(0, 2**32, 10**6),
-            ]
-        )
-    ).astype(np.uint32)
+    """The seeds that people use: small numbers, powers, and random ones. uint32."""
+    seeds = [np.arange(10**6), 10 ** np.arange(10), 2 ** np.arange(32), 2 ** np.arange(1, 33) - 1]
+    return np.unique(np.concatenate([*seeds, np.random.default_rng(0).integers(0, 2**32, 10**6)])).astype(np.uint32)
 
 
 @pytest.mark.slow
@@ -283,21 +243,6 @@ class TestBatchesShareNoKeys:
             links.append(first_of_batch(keys, self.NUM))
             keys = jax.random.wrap_key_data(links[-1])
         assert_apart(*((link, self.NUM) for link in links))
-
-    def test_the_size_matters(self):
-        """A batch is not the beginning of a larger one, which a program may spawn from the same key."""
-        keys = seed_keys_of(common_seeds()[:10_000])
-        assert_apart(*((first_of_batch(keys, num), self.NUM) for num in (1, 2, 3, 2048, self.NUM)))
-
-    def test_notices_what_counting_without_a_hash_does(self):
-        def first(seeds):  # how keys were spawned before they were hashed
-            return np.stack([np.zeros_like(seeds), seeds * np.uint32(0x9E3779B1)], axis=-1)
-
-        assert_apart((first(np.array([0, 1], np.uint32)), 4096))
-        with pytest.raises(AssertionError, match="share keys"):
-            assert_apart((first(np.array([0, 364_789], np.uint32)), 4096))
-        with pytest.raises(AssertionError, match="share keys"):
-            assert_apart((first(common_seeds()), self.NUM))
 
 
 def seed_keys_of(seeds):
@@ -340,7 +285,14 @@ def intervals(first, num):
     return np.append(block + low, block[wraps]), np.append(ends, (block + (last & top))[wraps])
 
 
-# Pairs of streams that must be independent, each uint32 (STREAM,).
+@jax.jit
+@jax.vmap
+def first_word(key):
+    return random.bits(key, (4,))[0]
+
+
+def shifted(words, by=1):
+    return words, np.roll(words, by)
 
 
 def step_keys():
@@ -348,115 +300,36 @@ def step_keys():
     return random.split(jax.random.key(20), STREAM)
 
 
-def seed_keys():
-    """Keys made from the environments' numbers: the most regular ones possible."""
-    return jax.vmap(jax.random.key)(np.arange(STREAM, dtype=np.uint32))
+def batches():
+    return jax.vmap(lambda key: random.spawn(key, 64))(random.spawn(jax.random.key(22), STREAM // 64))
 
 
-@jax.jit
-@jax.vmap
-def first_word(key):
-    return random.bits(key, (4,))[0]
+STREAMS = {
+    "a step and its reset": lambda: (first_word(step_keys()), first_word(reset_keys(step_keys()))),
+    "a step and the keys split from it": lambda: (
+        first_word(step_keys()),
+        first_word(jax.vmap(random.split)(step_keys())[:, 0]),
+    ),
+    "consecutive steps": lambda: shifted(first_word(step_keys())),
+    "neighboring environments": lambda: shifted(first_word(random.spawn(jax.random.key(21), STREAM))),
+    "neighboring batches": lambda: shifted(first_word(batches().reshape(-1)), 64),
+    "one environment in consecutive steps": lambda: shifted(
+        first_word(jax.vmap(lambda key: random.spawn(key, 8)[5])(step_keys()))
+    ),
+    "an environment and a block": lambda: (
+        first_word(random.spawn(jax.random.key(24), STREAM)),
+        random.bits(jax.random.key(24), (STREAM,)),
+    ),
+}
+"""Pairs of streams that must be independent, each uint32 (STREAM,)."""
 
 
-def step_and_reset():
-    keys = step_keys()
-    return first_word(keys), first_word(jax.vmap(random.reset_key)(keys))
-
-
-def step_and_reset_of_seeds():
-    keys = seed_keys()
-    return first_word(keys), first_word(jax.vmap(random.reset_key)(keys))
-
-
-def split_and_reset():
-    keys = step_keys()
-    return first_word(jax.vmap(random.split)(keys)[:, 0]), first_word(jax.vmap(random.reset_key)(keys))
-
-
-def consecutive_steps():
-    words = first_word(step_keys())
-    return words, np.roll(words, 1)
-
-
-def neighboring_environments():
-    words = first_word(random.spawn(jax.random.key(21), STREAM))
-    return words, np.roll(words, 1)
-
-
-def neighboring_environments_at_reset():
-    words = first_word(jax.vmap(random.reset_key)(random.spawn(jax.random.key(21), STREAM)))
-    return words, np.roll(words, 1)
-
-
-def neighboring_batches():
-    batches = jax.vmap(lambda key: random.spawn(key, 64))(random.spawn(jax.random.key(22), STREAM // 64))
-    words = first_word(batches.reshape(-1))
-    return words, np.roll(words, 64)
-
-
-def one_environment_in_consecutive_steps():
-    keys = step_keys()
-    words = first_word(jax.vmap(lambda key: random.spawn(key, 8)[5])(keys))
-    return words, np.roll(words, 1)
-
-
-def spawned_and_split():
-    key = jax.random.key(23)
-    return first_word(random.spawn(key, STREAM)), first_word(random.split(key, STREAM))
-
-
-def spawned_and_its_block():
-    key = jax.random.key(24)
-    return first_word(random.spawn(key, STREAM)), random.bits(key, (STREAM,))
-
-
-def words_of_one_block():
-    words = np.asarray(random.bits(jax.random.key(25), (STREAM,)))
-    return words, np.roll(words, 1)
-
-
-STREAMS = [
-    step_and_reset,
-    step_and_reset_of_seeds,
-    split_and_reset,
-    consecutive_steps,
-    neighboring_environments,
-    neighboring_environments_at_reset,
-    neighboring_batches,
-    one_environment_in_consecutive_steps,
-    spawned_and_split,
-    spawned_and_its_block,
-    words_of_one_block,
-]
-
-
-@pytest.mark.parametrize("streams", STREAMS)
+@pytest.mark.parametrize("streams", STREAMS.values(), ids=STREAMS)
 def test_streams_are_uniform_and_independent(streams):
     first, second = (np.asarray(words) for words in streams())
     assert_uniform(first)
     assert_uniform(second)
     assert_independent(first, second)
-
-
-class TestTheStatisticsThemselves:
-    """The checks must notice a broken derivation of keys."""
-
-    words = np.asarray(random.bits(jax.random.key(30), (STREAM,)))
-
-    def test_a_counter_is_not_uniform(self):
-        with pytest.raises(AssertionError):
-            assert_uniform(np.arange(STREAM, dtype=np.uint32))
-
-    @pytest.mark.parametrize("other", [words, ~words, words + np.uint32(1), words << np.uint32(7)])
-    def test_a_function_of_a_stream_is_not_independent_of_it(self, other):
-        with pytest.raises(AssertionError):
-            assert_independent(self.words, other)
-
-    def test_a_weak_relation_of_sizes_is_not_independent(self):
-        other = np.asarray(random.bits(jax.random.key(31), (STREAM,)))
-        with pytest.raises(AssertionError):
-            assert_independent(self.words, np.where(self.words < 2**29, other >> 1, other))
 
 
 def assert_distinct(words):
@@ -493,30 +366,19 @@ def test_key_words_are_those_of_a_default_key_and_drawn_from_others() -> None:
     assert (other != random.key_words(jax.random.key(8, impl="rbg"))).any()
 
 
-LONG_SEEDS = (0, 5, 2**31, 2**32 - 1, 2**32, 2**32 + 5, 0x0123456789ABCDEF, 2**63 - 1)
+SEEDS_OF_64_BITS = (0, 5, 2**32 - 1, 2**32, 0x0123456789ABCDEF, 2**63 - 1)
 
 
-@pytest.fixture(params=["threefry2x32", "rbg", "unsafe_rbg"])
-def kind(request):
-    with switched(jax_default_prng_impl=request.param):
-        yield request.param
+@pytest.mark.parametrize("kind", ["threefry2x32", "rbg"])
+def test_a_key_has_all_bits_of_the_seed(kind):
+    with switched(jax_default_prng_impl=kind):
+        for seed in SEEDS_OF_64_BITS:
+            key = key_of(seed)
+            with switched(jax_enable_x64=True):
+                assert_same_keys(key, jax.random.key(seed))
 
 
-@pytest.mark.parametrize("seed", LONG_SEEDS)
-def test_a_key_has_all_bits_of_the_seed(kind, seed):
-    key = key_of(seed)
-    with switched(jax_enable_x64=True):
-        expected = jax.random.key(seed)
-    assert key.dtype == expected.dtype
-    np.testing.assert_array_equal(jax.random.key_data(key), jax.random.key_data(expected))
-
-
-def test_seeds_below_2_to_32_are_jax_s_own(kind):
-    for seed in LONG_SEEDS[:4]:
-        np.testing.assert_array_equal(jax.random.key_data(key_of(seed)), jax.random.key_data(jax.random.key(seed)))
-
-
-@pytest.mark.parametrize("seed", [-1, 2**63, np.int64(-1), 1.5, "a", True, None])
+@pytest.mark.parametrize("seed", [-1, 2**63, 1.5, "a", True])
 def test_other_seeds_are_an_error(seed):
     with pytest.raises(InvalidArgumentError, match=r"seed must be an integer from 0 to 2\*\*63 - 1, got"):
         key_of(seed)
