@@ -50,16 +50,15 @@ def test_a_full_disk_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyP
     assert len([*path.parent.iterdir()]) == (before is not None)
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_a_block_that_fails_leaves_the_old_file(path: Path, error: type[BaseException]) -> None:
+def test_a_block_that_fails_leaves_the_old_file(path: Path) -> None:
     before = content(path)
 
     def write() -> None:
         with replacing(path) as file:
             file.write(b"ne")
-            raise error
+            raise KeyboardInterrupt
 
-    with pytest.raises(error):
+    with pytest.raises(KeyboardInterrupt):
         write()
     assert content(path) == before
     assert len([*path.parent.iterdir()]) == (before is not None)

@@ -12,7 +12,6 @@ from textwrap import dedent
 from typing import Any
 
 import envcore
-import pytest
 
 HEAVY = {"chex", "flax", "jax", "jaxlib", "numpy", "PIL", "rich", "typer"}
 
@@ -75,12 +74,6 @@ def test_no_environment_and_no_part_of_core_starts_a_backend() -> None:
                 raise SystemExit(f"{each.qualified_name} started a backend")
     """)
     assert result == []
-
-
-@pytest.mark.parametrize("name", sorted({*envcore.__all__, *dir(envcore)}))
-def test_every_name_is_there(name: str) -> None:
-    assert getattr(envcore, name) is not None
-    assert name in dir(envcore)
 
 
 def test_editors_see_the_names_that_programs_see() -> None:

@@ -33,18 +33,14 @@ class Strict(toy.Counter):
         require.between(params, 0, 1, "bonus")
 
 
-@pytest.mark.parametrize("kind", [float, np.float32, np.float64, np.array])
+@pytest.mark.parametrize("kind", [float, np.float32, np.array])
 @pytest.mark.parametrize(
     ("check", "bad", "text"),
     [
         (lambda p: require.positive(p, "high", "low"), [-1.0, 0.0, 1e-40, np.nan], "positive"),
         (lambda p: require.nonnegative(p, "low"), [-1.0, -1e-6, np.nan], "at least 0"),
         (lambda p: require.between(p, 0.25, 0.5, "low"), [0.2, 0.6, -np.inf, np.inf, np.nan], "from 0.25 to 0.5"),
-        (
-            lambda p: require.moderate(p, "low"),
-            [-np.inf, np.nan],
-            "0 or of a size from 1e-12 to 1000000",
-        ),
+        (lambda p: require.moderate(p, "low"), [-1e7, 1e-13, np.nan], "0 or of a size from 1e-12 to 1000000"),
         (lambda p: require.ordered(p, "low", "high"), [1.1, np.nan], "at most high"),
         (lambda p: require.below(p, "low", "high"), [1.0, np.nan], "below high"),
         (lambda p: require.that(p, ("low",), lambda x: x != 3, "not 3"), [3.0], "not 3"),
@@ -57,14 +53,6 @@ def test_bad_values_are_refused(check: Any, bad: list[float], text: str, kind: A
             InvalidParamsError, match=rf"^Numbers\.low must be {text}, got {re.escape(str(kind(value)))}( and 1\.0)?\.$"
         ):
             check(Numbers(low=kind(value)))
-
-
-def test_moderate_numbers() -> None:
-    for value in (0, 0.0, 1e-12, -1e6, np.array([-1e-12, 0, 1e6]), np.float32(1e6)):
-        require.moderate(Numbers(low=value), "low")
-    for value in (-1e7, 1e-13):
-        with pytest.raises(InvalidParamsError, match="must be 0 or of a size from 1e-12 to 1000000, got "):
-            require.moderate(Numbers(low=value), "low")
 
 
 def test_jax_arrays_and_missing_params_pass() -> None:

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import random
-from envcore.errors import InvalidArgumentError
 from envcore.rollout import (
     random_policy,
     run_rollout,
@@ -66,27 +65,9 @@ def test_next_obs_is_the_final_one_at_the_end_of_an_episode() -> None:
     assert (steps.obs[1:][ends][:, 1] == 0).all()  # a fresh spring is at rest
 
 
-def test_collect_selects_what_is_kept() -> None:
-    env = Counter()
-    _, rewards = run_rollout(env, random_policy(env), start_rollout(env, KEY), 6, collect=lambda step: step.reward)
-    assert rewards.shape == (6,)
-
-
 def test_policies_see_params_and_observations() -> None:
     def policy(policy_params: Any, obs: jax.Array, key: jax.Array) -> jax.Array:
         return jnp.where(obs[0] == 1, policy_params, 1 - policy_params)  # acts on the first count only
 
     _, steps = run_rollout(Counter(), policy, start_rollout(Counter(), KEY), 6, policy_params=jnp.int32(1))
     assert steps.action.tolist() == [1, 0, 0, 0, 0, 0]
-
-
-@pytest.mark.parametrize("num_steps", [0, 2.0])
-def test_run_rollout_needs_a_number_of_steps(num_steps: Any) -> None:
-    with pytest.raises(InvalidArgumentError, match="num_steps must be a positive integer"):
-        run_rollout(Counter(), random_policy(Counter()), start_rollout(Counter(), KEY), num_steps)
-
-
-def test_random_policies_of_equal_spaces_share_a_compilation() -> None:
-    assert random_policy(Counter()) == random_policy(Counter(goal=5))
-    assert hash(random_policy(Counter())) == hash(random_policy(Counter()))
-    assert random_policy(Counter()) != random_policy(Spring())

@@ -44,10 +44,7 @@ class TestNarrow:
             (1.5, "float32"),
             (2, "int32"),
             (True, "bool"),
-            (np.float64(1), "float32"),
-            (np.arange(3, dtype=np.int64), "int32"),
             (np.arange(3, dtype=np.uint64), "uint32"),
-            (np.arange(3, dtype=np.uint8), "uint8"),
             (np.float16(1), "float16"),
         ],
         ids=str,
@@ -64,12 +61,11 @@ class TestConform:
         "tree",
         [
             point(),
-            point(x=np.array([0, 1])),
             point(x=jnp.array([0.0, 1.0]), n=jnp.int32(3), on=jnp.bool_(True)),
             point(x=jnp.array([0, 1], jnp.int8), n=np.uint8(3), on=np.bool_(True)),
             point(x=jnp.full((2,), 0.5) * jnp.array([0.0, 2.0], jnp.float16)),
         ],
-        ids=["python", "integers", "exact", "narrower", "weak"],
+        ids=["python", "exact", "narrower", "weak"],
     )
     def test_values_that_lose_nothing_get_the_expected_types(self, tree: Point) -> None:
         for result in (conform(tree), jax.jit(conform)(tree)):
@@ -85,7 +81,6 @@ class TestConform:
             (point(n=1.5), r"^the point\.tags\['n'\] must be int32, got float64\.$"),
             (point(x=np.array([True, False])), r"^the point\.x must be float32, got bool\.$"),
             (point(n=2**31), r"^the point\.tags\['n'\] must fit into int32, got 2147483648\.$"),
-            (4, r"^the point must be Point, got int\.$"),
             (Point(x=[0.0, 1.0], tags={"n": 3}), r"^the point must be Point, got one without "),
         ],
     )
@@ -98,26 +93,10 @@ class TestConform:
         assert conform(key, expected) is key
         for wrong, got in (
             (jax.random.split(key), r"key<fry>\[2\]"),
-            (jax.random.PRNGKey(0), r"uint32\[2\]"),
-            (np.zeros((9, 9)), r"float64\[9, 9\]"),
             (3, "3"),
         ):
             with pytest.raises(WrongTypeError, match=rf"^the point must be a random key key<fry>\[\], got {got}\.$"):
                 conform(wrong, expected)
-
-
-@pytest.mark.parametrize(
-    ("got", "difference"),
-    [
-        (Point(x=0, tags={"n": 1}), "Point, got one without .tags['on']"),
-        (
-            Point(x=(0, 0), tags={"n": 1, "on": 1}),
-            "Point, got one without .x and with an extra .x[0] and with an extra .x[1]",
-        ),
-    ],
-)
-def test_differences_of_structure_are_described(got: Any, difference: str) -> None:
-    assert trees.structure_difference(point(), got) == difference
 
 
 class TestWhere:

@@ -77,12 +77,6 @@ class Painted(Counter):
         return self.paint_at(height)
 
 
-class Slow(Counter):
-    """A counter whose pictures change about every quarter of an hour."""
-
-    render_fps: ClassVar[float] = 0.001
-
-
 class Fuse(Counter):
     """A counter whose time limit is a termination."""
 

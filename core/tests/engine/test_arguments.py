@@ -17,7 +17,6 @@ from envcore.errors import (
     InvalidArgumentError,
     InvalidParamsError,
 )
-from jax.core import Tracer
 from toy import Counter, CounterParams, Deck, Spring, SpringParams
 
 KEY = jax.random.key(0)
@@ -38,18 +37,8 @@ class Pair(Counter):
         return super().transition(state, action["count"], draws, params)
 
 
-class Bytes(Counter):
-    """A counter whose action is a number of one byte."""
-
-    def action_space(self, params: Any) -> Any:
-        return spaces.Box(0, 1, (), np.uint8)
-
-
-_, SPRING = Spring().reset(KEY)
-
 REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: LOOSE.reset(0), InvalidArgumentError, "expected a random key, got 0: make one with jax.random.key"),
-    (lambda: ENV.reset(jax.random.split(KEY, 3)), InvalidArgumentError, r"expected one .* \(3,\): use jax\.vmap"),
     (
         lambda: LOOSE.reset(KEY, SpringParams()),
         InvalidParamsError,
@@ -66,14 +55,9 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
         r"Counter's params\.bonus must be float32, got bool",
     ),
     (
-        lambda: ENV.reset(KEY, CounterParams(bonus=None)),
+        lambda: ENV.reset(KEY, CounterParams(max_steps_in_episode=3.0)),
         InvalidParamsError,
-        r"Counter's params must be CounterParams, got one without \.bonus",
-    ),
-    (
-        lambda: ENV.reset(KEY, CounterParams(max_steps_in_episode=2**31)),
-        InvalidParamsError,
-        r"Counter's params\.max_steps_in_episode must fit into int32",
+        r"Counter's params\.max_steps_in_episode must be int32, got float",
     ),
     (
         lambda: ENV.reset(KEY, CounterParams(max_steps_in_episode=np.array(0))),
@@ -86,32 +70,19 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "Counter's state must be CounterState, got DeckState",
     ),
     (
-        lambda: ENV.step(KEY, STATE.replace(count=jnp.float32(0)), 1),
-        InvalidArgumentError,
-        r"Counter's state\.count must be int32, got float32",
-    ),
-    (
         lambda: ENV.step(KEY, jax.tree.map(lambda x: x[None], STATE), 1),
         InvalidArgumentError,
         r"Counter's state\.time must have shape \(\), got \(1,\)\. To map over a batch, use jax",
     ),
     (lambda: ENV.step(KEY, STATE, 0.5), InvalidActionError, ".*: expected an integer, got float64"),
-    (lambda: ENV.step(KEY, STATE, None), InvalidActionError, ".*: expected an array, got NoneType"),
     (lambda: ENV.step(KEY, STATE, 2), InvalidActionError, r"an action of Counter must be in Discrete\(2\): got 2"),
     (lambda: ENV.step(KEY, STATE, np.zeros(4, int)), InvalidActionError, r".*got \(4.*To step a batch of env"),
-    (lambda: Bytes().step(KEY, STATE, 300), InvalidActionError, ".*got 300"),  # the dtype would wrap it around
     (lambda: Pair().step(KEY, STATE, {"count": 1}), InvalidActionError, ".*: expected a dict of 'count', 'note'"),
     (
         lambda: Pair().step(KEY, STATE, {"count": 1, "note": np.array([0, np.nan])}),
         InvalidActionError,
         ".*got nan, which is not finite as float32",
     ),
-    (lambda: Spring().step(KEY, SPRING, 0.5), InvalidActionError, r".*: expected shape \(1,\), got \(\)"),
-    (
-        lambda: Spring().step(KEY, SPRING, np.array([1e300])),
-        InvalidActionError,
-        r".*got 1e\+300",
-    ),  # infinite as float32
 ]
 
 
@@ -148,18 +119,14 @@ def test_tracers_of_the_wrong_type_are_refused() -> None:
         jax.jit(lambda action: ENV.step(KEY, STATE, action))(0.5)
     with pytest.raises(InvalidArgumentError, match="must be int32, got float32"):
         jax.jit(lambda count: ENV.step(KEY, STATE.replace(count=count), 1))(0.5)
-    with pytest.raises(InvalidParamsError, match=r"must have shape \(\), got \(2,\)"):
-        jax.jit(lambda bonus: ENV.reset(KEY, CounterParams(bonus=bonus)))(np.zeros(2, np.float32))
-    with pytest.raises(InvalidArgumentError, match="expected a random key"):
-        jax.jit(ENV.reset)(np.zeros(2, np.float32))
 
 
-@pytest.mark.parametrize("action", [1, np.int64(1), np.uint8(1), np.array(1), jnp.int32(1), jnp.uint8(1)], ids=repr)
+@pytest.mark.parametrize("action", [1, np.uint8(1), np.array(1), jnp.int32(1)], ids=repr)
 def test_integers_of_every_kind_are_actions(action: Any) -> None:
     assert int(ENV.step(KEY, STATE, action)[1].count) == 1
 
 
-@pytest.mark.parametrize("action", [np.array([1.0]), np.array([1]), jnp.ones(1), jnp.ones(1, jnp.float16)], ids=repr)
+@pytest.mark.parametrize("action", [np.array([1.0]), np.array([1]), jnp.ones(1, jnp.float16)], ids=repr)
 def test_numbers_of_every_kind_are_actions_of_a_float_box(action: Any) -> None:
     _, state = Spring().reset(KEY)
     expected = Spring().step(KEY, state, jnp.ones(1))
@@ -177,11 +144,6 @@ def test_params_may_be_python_numpy_or_jax_numbers() -> None:
         checked = arguments.checked_params(ENV, params)
         assert (checked.bonus.dtype, checked.max_steps_in_episode.dtype) == (np.float32, np.int32)
         assert float(ENV.step(KEY, STATE, 1, params)[2]) == 2
-
-
-def test_a_stored_state_may_be_numpy_arrays() -> None:
-    stored = jax.tree.map(np.asarray, STATE)
-    chex.assert_trees_all_equal(ENV.step(KEY, stored, 1), ENV.step(KEY, STATE, 1), strict=True)
 
 
 class TestDefinitions:
@@ -234,14 +196,3 @@ class TestDeviceParams:
             call(KEY, STATE, action, params)
             with pytest.raises(Exception, match="Disallowed host-to-device transfer"):
                 call(KEY, STATE, action, ENV.default_params)
-
-    def test_while_tracing(self) -> None:
-        found = []
-
-        @jax.jit
-        def program() -> jax.Array:
-            found.append(arguments.device_params(ENV))
-            return ENV.reset(KEY, found[0])[0]
-
-        program()
-        assert not any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(found))

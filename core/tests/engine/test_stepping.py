@@ -9,19 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.environment import Environment
-from envcore_testing.compilation import CompilationCount
 from toy import Counter, CounterParams, Spring
 
 KEY = jax.random.key(3)
-
-
-def play(env: Environment, num_steps: int) -> None:
-    _, state = env.reset(KEY)
-    for _ in range(num_steps):
-        _, state, *_ = env.step(KEY, state, jnp.int32(1))
-        env.step_env(KEY, state, jnp.int32(1))
-        env.observe(state, env.default_params)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,16 +19,6 @@ class Traced(Counter):
     @chex.assert_max_traces(n=1)
     def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         return super().transition(state, action, draws, params)
-
-
-def test_equal_environments_compile_once() -> None:
-    play(Counter(11), 1)
-    with CompilationCount() as again:
-        play(Counter(11), 3)
-    with CompilationCount() as other:
-        play(Counter(12), 1)
-    assert again.count == 0
-    assert other.count >= 4
 
 
 def test_rules_are_traced_once_for_all_programs_around_them() -> None:

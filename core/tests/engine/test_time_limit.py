@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.environment import NO_TIME_LIMIT, is_time_up, next_time
-from envcore.errors import InvalidParamsError
 from envcore.wrappers import Batched
 from toy import Counter
 
@@ -34,14 +33,8 @@ def test_every_limit_is_reached_but_no_limit_never(limit: int, reached: list[boo
     assert jax.jit(is_time_up)(times, jnp.int32(limit)).tolist() == reached
 
 
-@pytest.mark.parametrize("limit", [3.0, np.inf, jnp.float32(3)])
-def test_a_limit_is_an_integer(limit: float) -> None:
-    with pytest.raises(InvalidParamsError, match="max_steps_in_episode must be int32, got float"):
-        Counter().reset(KEY, Counter().default_params.replace(max_steps_in_episode=limit))
-
-
-@pytest.mark.parametrize("env", [Counter(), Batched(Counter(), 3)])
-def test_without_a_limit_an_episode_goes_on_forever(env: Any) -> None:
+def test_without_a_limit_an_episode_goes_on_forever() -> None:
+    env: Any = Batched(Counter(), 3)
     params = env.default_params.replace(max_steps_in_episode=NO_TIME_LIMIT)
     _, state = env.reset(KEY, params)
     state = state.replace(time=np.full(env.batch_shape, LAST - 1, np.int32))

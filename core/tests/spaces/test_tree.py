@@ -5,7 +5,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 from envcore import spaces
 from flax import struct
 
@@ -45,8 +44,3 @@ def test_equality_and_batches() -> None:
     assert batch.contains(jax.tree.map(lambda x: jnp.stack([x] * 5), VALUE))
     assert batch.unbatch() == space
     assert repr(space) == "Tree(tuple, 3 arrays)"
-
-
-def test_typed_keys_are_refused() -> None:
-    with pytest.raises(TypeError, match="a space cannot hold random keys"):
-        spaces.Tree({"key": jax.random.key(0)})

@@ -22,8 +22,6 @@ from toy import Counter, Deck, Spring
 KEY = jax.random.key(3)
 NUM_ENVS, NUM_STEPS = 6, 25
 SPLIT, SAME = PartitionSpec("envs"), PartitionSpec()
-LOOSE: Any = Sharded
-"""For arguments of types that a type checker refuses."""
 
 WRAPPED: dict[str, Callable[[Environment], Environment]] = {
     "alone": lambda batch: batch,
@@ -46,12 +44,6 @@ def test_batched_equals_vmap() -> None:
     theirs = jax.vmap(inner.step)(random.spawn(KEY, 5), state, action)
     assert ours[3].shape == (5,)
     chex.assert_trees_all_close(ours[4]["final_obs"], theirs[4]["final_obs"])
-
-
-def test_batches_of_batches_draw_different_numbers() -> None:
-    obs, _ = Batched(Batched(Spring(), 16), 16).reset(KEY)
-    flat = np.asarray(obs).reshape(256, -1)[:, 0]
-    assert len(np.unique(flat)) == 256
 
 
 def mesh(kind: AxisType = AxisType.Auto) -> Mesh:
@@ -116,10 +108,8 @@ def test_two_devices_equal_one_too_with(env: Environment, key: jax.Array) -> Non
 
 def test_the_first_axis_is_split_and_no_step_communicates() -> None:
     env = Sharded(Spring(), NUM_ENVS, NamedSharding(mesh(), SPLIT))
-    obs, state = env.reset(jax.random.key(0))
-    obs, state, reward, *_ = env.step(
-        jax.random.key(1), state, env.action_space(env.default_params).sample(jax.random.key(2))
-    )
+    _, state = env.reset(jax.random.key(0))
+    obs, state, reward, *_ = env.step(jax.random.key(1), state, jnp.zeros((NUM_ENVS, 1)))
     for array in (obs, state.position, reward):
         assert array.sharding.spec == SPLIT  # pyright: ignore[reportAttributeAccessIssue]
         assert {shard.data.shape[0] for shard in array.addressable_shards} == {NUM_ENVS // 2}
@@ -131,6 +121,5 @@ def test_the_first_axis_is_split_and_no_step_communicates() -> None:
 def test_errors() -> None:
     with pytest.raises(ValueError, match="num_envs must be a multiple of the number of devices, 2, got 5"):
         Sharded(Counter(), 5)
-    for sharding in ("envs", SPLIT, NamedSharding(mesh(), SAME), NamedSharding(mesh(), PartitionSpec(None, "envs"))):
-        with pytest.raises(TypeError, match="sharding must be a NamedSharding that splits the first axis"):
-            LOOSE(Counter(), 4, sharding)
+    with pytest.raises(TypeError, match="sharding must be a NamedSharding that splits the first axis"):
+        Sharded(Counter(), 4, NamedSharding(mesh(), SAME))

@@ -11,7 +11,6 @@ import pytest
 from envcore import spaces
 from envcore.errors import InvalidActionError
 from envcore.wrappers import Batched, CheckActions, LogWrapper
-from envcore_testing import check_env
 from toy import Counter, Spring
 
 KEY = jax.random.key(5)
@@ -62,20 +61,18 @@ def test_steps_fail(inner: Any, good: Any, bad: Any, compile_step: Any) -> None:
                 jax.block_until_ready(step(action))
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_under_vmap_a_bad_one_is_named(compiled: bool) -> None:
+def test_under_vmap_a_bad_one_is_named() -> None:
     env = CheckActions(Counter())
 
+    @jax.jit
     def step(actions: Any) -> Any:
-        keys = jax.random.split(KEY, 6)
+        keys = jax.random.split(KEY, 3)
         state = jax.vmap(env.reset)(keys)[1]
         return jax.vmap(env.step)(keys, state, actions)[:4]
 
-    run = jax.jit(step) if compiled else step
-    actions = jnp.array([0, 1, 0, 1, 0, 1])
-    np.testing.assert_array_equal(run(actions)[2], np.array([0, 0.5, 0, 0.5, 0, 0.5]))
+    np.testing.assert_array_equal(step(jnp.array([0, 1, 0]))[2], np.array([0, 0.5, 0]))
     with pytest.raises(COMPILED, match="got 7"):
-        jax.block_until_ready(run(actions.at[4].set(7)))
+        jax.block_until_ready(step(jnp.array([0, 1, 7])))
 
 
 def test_a_batch_names_the_index_of_the_first_bad_one() -> None:
@@ -85,35 +82,15 @@ def test_a_batch_names_the_index_of_the_first_bad_one() -> None:
         jax.block_until_ready(jax.jit(lambda: stepped(env, actions)[:4])())
 
 
-@pytest.mark.parametrize("bad", [None, 11])
-def test_in_a_scan(bad: int | None) -> None:
+def test_in_a_scan() -> None:
     env = CheckActions(Counter(goal=100))
     params = env.default_params.replace(max_steps_in_episode=1000)
-    actions = jnp.ones(20, jnp.int32) if bad is None else jnp.ones(20, jnp.int32).at[bad].set(2)
 
     @jax.jit
     def run(actions: Any) -> Any:
         return jax.lax.scan(lambda s, a: (env.step(KEY, s, a, params)[1], None), env.reset(KEY, params)[1], actions)[0]
 
-    if bad is None:
-        assert run(actions).count == 20
-    else:
-        with pytest.raises(COMPILED, match="got 2"):
-            jax.block_until_ready(run(actions))
-
-
-def test_gradients_go_through() -> None:
-    def reward(env: Any, force: Any) -> Any:
-        _, state, *_ = stepped(env, force[None])
-        return env.step(KEY, state, force[None])[2]
-
-    ours, theirs = (
-        jax.jit(jax.grad(lambda force, env=env: reward(env, force)))(0.5) for env in (CheckActions(Spring()), Spring())
-    )
-    assert ours == theirs != 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("env", [CheckActions(Spring()), LogWrapper(CheckActions(Batched(Counter(), 3)))])
-def test_conforms(env: Any) -> None:
-    check_env(env, num_steps=64)
+    actions = jnp.ones(20, jnp.int32)
+    assert run(actions).count == 20
+    with pytest.raises(COMPILED, match="got 2"):
+        jax.block_until_ready(run(actions.at[11].set(2)))

@@ -15,11 +15,9 @@ import pytest
 from envcore.errors import InvalidParamsError
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched, LogWrapper, NormalizeObservation, NormalizeReward, RunningStatistics
-from envcore_testing import check_env
 from toy import Counter, Deck, Spring
 
 KEY = jax.random.key(3)
-"""For arguments of types that a type checker refuses."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,15 +193,3 @@ def test_statistics_are_those_of_all_devices() -> None:
 def test_bad_options(build: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         build()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "env",
-    [
-        NormalizeReward(NormalizeObservation(Batched(Spring(), 3)), frozen=True),
-        Batched(NormalizeReward(NormalizeObservation(Spring(), frozen=True)), 3),
-    ],
-)
-def test_conforms(env: Any) -> None:
-    check_env(env, num_steps=64)

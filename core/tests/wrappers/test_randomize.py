@@ -18,39 +18,13 @@ from envcore.wrappers import (
     Batched,
     LogWrapper,
     RandomizeParams,
-    StickyAction,
     UniformParams,
 )
-from envcore_testing import check_env
 from flax import struct
-from toy import Counter, CounterParams, Deck, Spring
+from toy import Counter
 
 KEY = jax.random.key(5)
 BONUS = {"bonus": (0.5, 2.0)}
-
-
-def draw_bonus(key: jax.Array, params: CounterParams) -> CounterParams:
-    return params.replace(bonus=params.bonus + jax.random.uniform(key, dtype=jnp.float32))
-
-
-def draw_nothing(key: jax.Array, params: Any) -> Any:
-    return params
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "env",
-    [
-        RandomizeParams(Counter(), BONUS),
-        RandomizeParams(Counter(), draw_bonus, each_episode=False),
-        RandomizeParams(Deck(), draw_nothing),
-        pytest.param(RandomizeParams(StickyAction(Spring()), {"stiffness": (1, 2.0)}), marks=pytest.mark.slow),
-        pytest.param(LogWrapper(RandomizeParams(Counter(), BONUS)), marks=pytest.mark.slow),
-        pytest.param(StickyAction(RandomizeParams(Counter(), BONUS)), marks=pytest.mark.slow),
-    ],
-)
-def test_conforms(env: Any) -> None:
-    check_env(env)
 
 
 @pytest.mark.parametrize("each_episode", [True, False])
@@ -66,19 +40,6 @@ def test_params_stay_in_an_episode_and_differ_between_episodes(each_episode: boo
     # `state` is the one before the step, whose params the rules see.
     reward = np.asarray(steps.reward)
     np.testing.assert_array_equal(reward[reward != 0], bonus[reward != 0])
-
-
-def test_the_function_sees_the_params_that_are_given() -> None:
-    env = RandomizeParams(Counter(), draw_bonus)
-    params = env.default_params.replace(bonus=100.0)
-    _, state = env.reset(KEY, params)
-    assert 100 < state.episode_params.bonus < 101
-    first, done = state.episode_params.bonus, False
-    for number in range(3):  # counting to 3 ends the episode
-        _, state, _, done, _ = env.step(jax.random.key(number), state, 1, params)
-    assert done
-    assert 100 < state.episode_params.bonus < 101
-    assert state.episode_params.bonus != first
 
 
 @struct.dataclass
@@ -141,7 +102,6 @@ def test_observations_masks_and_pictures_are_of_the_episodes_params() -> None:
     [
         ({"wind": (0, 1)}, InvalidParamsError, "Arrays has no param 'wind'; its params: "),
         ({"winds": (1, 0)}, InvalidParamsError, r"must be two finite numbers, the lower one first, got \(1, 0\)"),
-        ({"size": (1, 2.5)}, InvalidParamsError, "must be two integers less than 8,388,608 apart"),
         (
             {"max_steps_in_episode": (0, 3)},
             InvalidParamsError,

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from classic_lockstep import CARTPOLE, Inputs, gymnasium_steps, our_steps
+from classic_lockstep import CARTPOLE
 from envcore_classic_control.cartpole import CartPole, CartPoleState
 from rules import check_rule, rules
 
@@ -86,19 +86,6 @@ def test_params(before: Any, action: int, draws: Any, after: Any, reward: float,
 def test_unknown_integrators_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="kinematics_integrator must be 'euler' or 'semi-implicit euler'"):
         CartPole(kinematics_integrator=name)  # pyright: ignore[reportArgumentType]
-
-
-def test_limits_themselves_are_inside_and_the_next_number_is_not() -> None:
-    env, params = CARTPOLE.make({})
-    limits = np.array([env.default_params.x_threshold, env.default_params.theta_threshold_radians])  # in float64
-    beyond = np.nextafter(limits.astype(np.float32), np.float32(np.inf)).astype(np.float64)
-    places = [np.array([sign * x, 0, 0, 0]) for sign in (-1, 1) for x in (limits[0], beyond[0])]
-    leans = [np.array([0, 0, sign * theta, 0]) for sign in (-1, 1) for theta in (limits[1], beyond[1])]
-    state = np.stack(places + leans)
-    inputs = Inputs(state, np.zeros(8, int), np.zeros(8, int), np.zeros(8), np.zeros(8, bool))
-    terminated = our_steps(CARTPOLE, env, params, inputs).terminated
-    assert terminated.tolist() == [False, True] * 4
-    assert terminated.tolist() == gymnasium_steps(CARTPOLE, inputs).terminated.tolist()
 
 
 def test_a_state_written_by_hand_has_not_fallen() -> None:

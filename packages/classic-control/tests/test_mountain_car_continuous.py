@@ -1,18 +1,13 @@
-"""MountainCarContinuous: its rules, one case per line, and its gradients."""
+"""MountainCarContinuous: its rules, one case per line."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import gymnasium
-import jax
-import jax.numpy as jnp
 import numpy as np
-import pytest
 from envcore_classic_control.mountain_car_continuous import MountainCarContinuous
 from rules import check_rule, rules
 
-KEY = jax.random.key(0)
 ENV = MountainCarContinuous()
 PARAMS = ENV.default_params
 BOTTOM = -np.pi / 6  # of the valley: the slope is the cosine of 3 * position
@@ -68,36 +63,6 @@ def test_ends_of_a_road_without_slope(
 def test_params(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
     numbers = {"min_action": -2.0, "max_action": 0.5, "power": 0.01, "goal_position": 0.2, "goal_velocity": 0.03}
     check_rule(ENV, before, action, draws, after, reward, end, gravity=0, **numbers)
-
-
-def step(x: Any) -> jax.Array:
-    """One step of ours from (position, velocity, action, power) to (position, velocity, reward)."""
-    _, state = ENV.reset(KEY)
-    state = state.replace(position=x[0], velocity=x[1])
-    _, state, reward, _, _ = ENV.step_env(KEY, state, x[2:3], PARAMS.replace(power=x[3]))
-    return jnp.stack([state.position, state.velocity, reward])
-
-
-JACOBIANS = (jax.jit(jax.jacfwd(step)), jax.jit(jax.jacrev(step)))
-
-
-def original_step(x: np.ndarray) -> np.ndarray:
-    env: Any = gymnasium.make("MountainCarContinuous-v0", disable_env_checker=True).unwrapped
-    env.state, env.power = x[:2], x[3]
-    state, reward, *_ = env.step(x[2:3])
-    return np.array([*state, reward], np.float64)
-
-
-@pytest.mark.parametrize("position", [-1.0, -0.5, 0.3])
-@pytest.mark.parametrize("action", [-0.7, 0.2, 1.5])
-def test_gradients_are_the_originals_finite_differences(position: float, action: float) -> None:
-    x = np.array([position, 0.01, action, PARAMS.power])
-    size = np.array([1e-2, 1e-2, 1e-2, 1e-4])  # large, because gymnasium rounds its state to float32
-    nudges = np.diag(size)
-    expected = np.stack([(original_step(x + h) - original_step(x - h)) / (2 * h.sum()) for h in nudges], axis=1)
-    for jacobian in JACOBIANS:
-        actual = np.asarray(jacobian(jnp.asarray(x, jnp.float32)))
-        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-7 / size.min())
 
 
 def test_action_space_follows_the_params() -> None:

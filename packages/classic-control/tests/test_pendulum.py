@@ -1,21 +1,15 @@
-"""Pendulum: its rules, one case per line, and its gradients."""
+"""Pendulum: its rules, one case per line."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import gymnasium
-import jax
-import jax.numpy as jnp
 import numpy as np
-import pytest
 from envcore_classic_control.pendulum import Pendulum
 from rules import check_rule, rules
 
-KEY = jax.random.key(0)
 ENV = Pendulum()
 PARAMS = ENV.default_params
-NUMBERS = ("g", "m", "l", "dt")
 LEVEL = np.pi / 2  # an angle
 
 
@@ -59,37 +53,6 @@ def test_rules(before: Any, action: Any, draws: Any, after: Any, reward: float, 
 def test_params(before: Any, action: Any, draws: Any, after: Any, reward: float, end: bool) -> None:
     numbers = {"m": 0.2, "l": 2.0, "g": 4.0, "dt": 0.1, "max_torque": 4.0, "max_speed": 5.0}
     check_rule(ENV, before, action, draws, after, reward, end, **numbers)
-
-
-def step(x: Any) -> jax.Array:
-    """One step of ours from (theta, theta_dot, u, *NUMBERS) to (theta, theta_dot, reward)."""
-    _, state = ENV.reset(KEY)
-    state = state.replace(theta=x[0], theta_dot=x[1])
-    params = PARAMS.replace(**dict(zip(NUMBERS, x[3:], strict=True)))
-    _, state, reward, _, _ = ENV.step_env(KEY, state, x[2:3], params)
-    return jnp.stack([state.theta, state.theta_dot, reward])
-
-
-JACOBIANS = (jax.jit(jax.jacfwd(step)), jax.jit(jax.jacrev(step)))
-
-
-def original_step(x: np.ndarray) -> np.ndarray:
-    env: Any = gymnasium.make("Pendulum-v1", disable_env_checker=True).unwrapped
-    for name, value in zip(NUMBERS, x[3:], strict=True):
-        setattr(env, name, value)
-    env.state = x[:2]
-    _, reward, _, _, _ = env.step(x[2:3])
-    return np.array([*env.state, reward])
-
-
-@pytest.mark.parametrize("theta", [-7.0, -1.0, 0.0, 2.5])
-@pytest.mark.parametrize("u", [-1.5, 0.0, 3.0])
-def test_gradients_are_the_originals_finite_differences(theta: float, u: float) -> None:
-    x = np.array([theta, 0.7, u, *(getattr(PARAMS, name) for name in NUMBERS)])
-    nudges = 1e-6 * np.eye(len(x))
-    expected = np.stack([(original_step(x + h) - original_step(x - h)) / 2e-6 for h in nudges], axis=1)
-    for jacobian in JACOBIANS:
-        np.testing.assert_allclose(jacobian(jnp.asarray(x, jnp.float32)), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_spaces_follow_the_params() -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
 import numpy as np
 import picture_checks
 import pytest
@@ -12,9 +11,8 @@ from envcore_classic_control.cartpole import CartPole
 from envcore_classic_control.mountain_car import MountainCar
 from envcore_classic_control.mountain_car_continuous import MountainCarContinuous
 from envcore_classic_control.pendulum import Pendulum
-from picture_checks import CHECKS, Case, middle, near
+from picture_checks import CHECKS, Case, middle
 
-KEY = jax.random.key(0)
 CARTPOLE, PENDULUM, ACROBOT = CartPole(), Pendulum(), Acrobot()
 MOUNTAIN_CARS = [MountainCar(), MountainCarContinuous()]
 UPRIGHT, HILL = {"theta": 0.1}, {"position": -0.5}
@@ -61,15 +59,6 @@ def test_pictures(case: Case, check: Any) -> None:
     check(case)
 
 
-@pytest.mark.parametrize(("theta", "length"), [(0.2, 0.5), (-0.2, 0.5), (0.2, 0.3)])
-def test_the_pole_leans_to_the_right_for_a_positive_angle_and_has_its_length(theta: float, length: float) -> None:
-    params = CARTPOLE.default_params.replace(length=length)
-    picture = CARTPOLE.render(state_of(CARTPOLE, x=0.0, theta=theta), params, height=128)
-    rows, columns = np.nonzero(near(picture, painting.ORANGE, tolerance=50))
-    x, y = (columns[0] - 127.5) / 128 * 2.9, np.ptp(rows) / 128 * 2.9 - 2 * 0.065  # the ends are round
-    np.testing.assert_allclose([x, y], [2 * length * np.sin(theta), 2 * length * np.cos(theta)], atol=0.05)
-
-
 @pytest.mark.parametrize("theta", [-2.0, -0.5, 0.0, 1.0, 3.0, 7.0])
 def test_the_pendulum_turns_counter_clockwise_from_upright(theta: float) -> None:
     x, y = middle(
@@ -90,15 +79,3 @@ def test_acrobot_hangs_down_and_turns_counter_clockwise() -> None:
     np.testing.assert_allclose([y1, x2], [0, 1 / 4.5], atol=0.02)
     assert x1 > 0.05
     assert y2 > 0.05
-
-
-@pytest.mark.parametrize("env", MOUNTAIN_CARS, ids=lambda env: env.name)
-@pytest.mark.parametrize("position", [-1.2, -0.5, 0.3])
-def test_the_car_stands_on_the_hill(env: Any, position: float) -> None:
-    x, y = middle(env.render(state_of(env, position=position), env.default_params, height=128), painting.BLUE) * (
-        2.15 / 1.5
-    )
-    slope = np.arctan(1.35 * np.cos(3 * position))
-    over = 0.09  # the middle of the bodywork, above the point that touches the hill
-    place = [position - over * np.sin(slope), 0.55 + 0.45 * np.sin(3 * position) + over * np.cos(slope)]
-    np.testing.assert_allclose([x - 0.325, y + 0.65], place, atol=0.02)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any
-
 import jax
 import numpy as np
 import pytest
@@ -32,29 +28,15 @@ OTHER_BOUNDS: dict[Task, tuple[dict[str, float], list[tuple[float, float] | None
 
 
 @pytest.mark.parametrize("task", TASKS, ids=str)
-def test_fields_are_uniform_and_independent(task: Task) -> None:
-    fields = first_states(task, {}, jax.random.split(jax.random.key(0), COUNT))
-    check_uniform(fields, BOUNDS[task])
-    drawn = fields[:, [bounds is not None for bounds in BOUNDS[task]]]
-    correlations = np.corrcoef(drawn.T).reshape(drawn.shape[1], -1) - np.eye(drawn.shape[1])
-    assert np.abs(correlations).max() < UNCORRELATED
-
-
-@pytest.mark.parametrize("task", TASKS, ids=str)
-def test_params_set_the_bounds(task: Task) -> None:
-    options, bounds = OTHER_BOUNDS[task]
-    check_uniform(first_states(task, options, jax.random.split(jax.random.key(1), COUNT)), bounds)
-
-
-def first_states(task: Task, options: dict[str, Any], keys: jax.Array) -> np.ndarray:
-    env, params = task.make(options)
-    _, states = _resetter(env)(keys, jax.tree.map(np.asarray, params))
-    return task.to_original(states)["state"]
-
-
-@functools.cache
-def _resetter(env: Any) -> Callable[..., Any]:
-    return jax.jit(jax.vmap(env.reset, (0, None)))
+def test_fields_are_uniform_between_the_bounds_of_the_params_and_independent(task: Task) -> None:
+    for options, bounds in (({}, BOUNDS[task]), OTHER_BOUNDS[task]):
+        env, params = task.make(options)
+        keys = jax.random.split(jax.random.key(0), COUNT)
+        fields = task.to_original(jax.jit(jax.vmap(env.reset, (0, None)))(keys, params)[1])["state"]
+        check_uniform(fields, bounds)
+        drawn = fields[:, [each is not None for each in bounds]]
+        correlations = np.corrcoef(drawn.T).reshape(drawn.shape[1], -1) - np.eye(drawn.shape[1])
+        assert np.abs(correlations).max() < UNCORRELATED
 
 
 def check_uniform(fields: np.ndarray, bounds: list[tuple[float, float] | None]) -> None:
