@@ -18,6 +18,7 @@ from envcore_minatar.seaquest import (
     Bullet,
     Diver,
     Enemies,
+    Seaquest,
     SeaquestDraws,
     SeaquestState,
     join_bullets,
@@ -28,6 +29,7 @@ from envcore_minatar.seaquest import (
 from jax import lax
 from lockstep import Calls, Task
 
+ENV = Seaquest(use_minimal_action_set=False)
 _NUM_BULLETS, _NUM_DIVERS = 3, 4
 NUMBERS = (
     *("oxygen", "diver_count", "sub_x", "sub_y", "sub_or", "e_spawn_speed", "e_spawn_timer", "d_spawn_timer"),
@@ -168,6 +170,18 @@ def _listed(name: str, there: jax.Array, *columns: jax.Array) -> dict[str, jax.A
 
 # Compiled as a whole, which takes a tenth of the time.
 TASK = Task(jax.jit(from_original), jax.jit(to_original))
+
+
+def state_with(values: Mapping[str, Any]) -> SeaquestState:
+    """The first state with other numbers, and with these items in the original's lists."""
+    found = dict(TASK.to_original(ENV.init_state(jax.random.key(0), ENV.default_params)))
+    for name, value in values.items():
+        if name in LISTS:
+            items = [*value, *[(0,) * LISTS[name][1]] * (3 - len(value))]
+            found |= {name: np.array(items, np.int32), f"{name}_count": np.int32(len(value))}
+        else:
+            found[name] = value
+    return TASK.from_original(found)
 
 
 def in_our_form(steps: lockstep.Steps) -> lockstep.Steps:

@@ -1,18 +1,19 @@
-"""BernoulliBandit: its rules, one case per line, the original's formulas in numpy, and our additions."""
+"""BernoulliBandit: its rules, one case per line, its observations and draws."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
-from bandits import play
 from envcore_misc.bernoulli_bandit import BernoulliBandit
+from envcore_misc.clock import observed_time
+from picture_checks import state_of
 from rules import check_rule, rules
 
 KEYS = jax.random.split(jax.random.key(0), 4000)
-NUM_STEPS = 1500
 TASK = {"reward_probs": (0.25, 0.75), "exp_reward_best": 0.75}
 PAID = {**TASK, "last_action": 1, "last_reward": 1}
 JUST_BELOW_ONE = 1 - 2**-23  # the largest draw
@@ -45,47 +46,6 @@ def test_rules_of_three_arms(before: Any, action: int, draws: Any, after: Any, r
     check_rule(BernoulliBandit("independent", 3), before, action, draws, after, reward, end)
 
 
-def original_obs(env: BernoulliBandit, params: Any, reward: Any, action: int, time: int) -> np.ndarray:
-    one_hot = np.zeros(env.num_arms)
-    one_hot[action] = 1
-    last = params.max_steps_in_episode
-    shown = (params.max_lim - params.min_lim) * time / last + params.min_lim if params.normalize_time else time
-    return np.array([reward, *one_hot, shown] if env.time_last else [reward, shown, *one_hot])
-
-
-@pytest.mark.parametrize(
-    ("env", "changes"),
-    [
-        (BernoulliBandit(), {}),
-        (BernoulliBandit(time_last=False), {"reward_prob": 0.4, "min_lim": -0.5, "max_lim": 2.0}),
-        (BernoulliBandit("dependent-uniform"), {"max_steps_in_episode": 41}),
-        (BernoulliBandit("independent", 5, time_last=False), {"normalize_time": False}),
-        (BernoulliBandit("given", 3), {"max_steps_in_episode": 250, "reward_probs": np.array([0.2, 1.0, 0.0])}),
-    ],
-)
-def test_whole_episodes_in_lockstep(env: BernoulliBandit, changes: dict[str, Any]) -> None:
-    params = env.default_params.replace(**changes)
-    (obs, state), steps = jax.device_get(play(env, params, NUM_STEPS, jax.random.key(1)))
-    action, drawn, next_obs, after, reward, done, info = steps
-    probs, time = state.reward_probs.astype(float), 0
-    np.testing.assert_allclose(obs, original_obs(env, params, 0, 0, 0), atol=1e-6)
-    for t in range(NUM_STEPS):
-        time += 1
-        expected = int(drawn[t] < probs[action[t]])
-        ended = time >= params.max_steps_in_episode
-        assert (reward[t], done[t], info["truncated"][t]) == (expected, ended, ended)
-        assert not info["terminated"][t]
-        assert abs(info["regret"][t] - (probs.max() - probs[action[t]])) < 1e-6
-        shown = original_obs(env, params, expected, action[t], time)
-        np.testing.assert_allclose(info["final_obs"][t], shown, atol=2e-6)  # float32, at times up to 2
-        if ended:
-            time, shown, probs = 0, original_obs(env, params, 0, 0, 0), after.reward_probs[t].astype(float)
-        np.testing.assert_allclose(next_obs[t], shown, atol=2e-6)
-        np.testing.assert_array_equal(after.reward_probs[t], probs)
-        assert (after.time[t], after.exp_reward_best[t]) == (time, probs.max())
-    assert done.sum() == NUM_STEPS // params.max_steps_in_episode
-
-
 def reset_probs(env: BernoulliBandit, **changes: Any) -> np.ndarray:
     params = env.default_params.replace(**changes)
     return np.asarray(jax.vmap(env.reset, (0, None))(KEYS, params)[1].reward_probs)
@@ -112,14 +72,37 @@ def test_uniform_arms(arms: Any, num_arms: int) -> None:
         np.testing.assert_allclose(probs.sum(1), 1, atol=1e-6)
 
 
-def test_luck_is_uniform_and_independent_of_the_arms() -> None:
-    env = BernoulliBandit("dependent-uniform")
+def test_luck_is_uniform() -> None:
+    env = BernoulliBandit()
     drawn = np.asarray(jax.vmap(env.draw, (0, None))(KEYS, env.default_params))
     assert abs(np.histogram(drawn, 10, (0, 1))[0] - 400).max() < 4.5 * (400 * 0.9) ** 0.5
-    params = env.default_params.replace(max_steps_in_episode=1)
-    _, (_, drawn, _, after, _, done, _) = jax.device_get(play(env, params, NUM_STEPS, KEYS[0]))
-    assert done.all()
-    assert abs(np.corrcoef(drawn, after.reward_probs[:, 0])[0, 1]) < 5 / NUM_STEPS**0.5
+
+
+@pytest.mark.parametrize(
+    ("env", "changes", "shown"),
+    [
+        (BernoulliBandit(), {}, [1, 0, 1, -0.5]),
+        (BernoulliBandit(time_last=False), {"min_lim": 0.0, "max_lim": 2.0}, [1, 0.5, 0, 1]),
+        (BernoulliBandit("independent", 3), {"normalize_time": False}, [1, 0, 1, 0, 25]),
+    ],
+)
+def test_what_an_observation_shows(env: BernoulliBandit, changes: dict[str, Any], shown: list[float]) -> None:
+    state = state_of(env, last_action=1, last_reward=1, time=25)
+    np.testing.assert_allclose(env.observe(state, env.default_params.replace(**changes)), shown)
+
+
+def test_the_time_of_an_observation_stops_at_the_limit() -> None:
+    params = BernoulliBandit().default_params
+    assert [float(observed_time(jnp.int32(time), params, -0.3, 1.7)) for time in (0, 100, 105)] == pytest.approx(
+        [-0.3, 1.7, 1.7]
+    )
+
+
+def test_the_regret_is_what_the_best_arm_pays_more() -> None:
+    env = BernoulliBandit()
+    state = state_of(env, **TASK)
+    regrets = [env.step_env(KEYS[0], state, arm)[-1]["regret"] for arm in (0, 1)]
+    assert regrets == [0.5, 0]
 
 
 def test_bad_options() -> None:

@@ -1,4 +1,4 @@
-"""MetaMaze: its rules, one case per line, the original's rules in numpy, and our additions."""
+"""MetaMaze: its rules, one case per line, its maze, observations and draws."""
 
 from __future__ import annotations
 
@@ -9,13 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore_misc.meta_maze import MetaMaze
+from picture_checks import state_of
 from rules import check_rule, rules
 
-MOVES = {
-    "gymnax": ((-1, 0), (0, 1), (1, 0), (0, -1)),
-    "original": ((-1, 0), (1, 0), (0, -1), (0, 1)),
-}
-SIGN = {"gymnax": 1, "original": -1}
 SIZES = (3, 7, 9, 11)
 
 
@@ -99,100 +95,22 @@ def free_cells(size: int) -> list[tuple[int, int]]:
     return [(int(row), int(column)) for row, column in np.argwhere(original_maze(size + 2) == 0)]
 
 
-def original_obs(
-    env: MetaMaze, params: Any, pos: tuple[int, int], last_action: int, last_reward: float, time: int
-) -> list[float]:
-    reach = env.rf_size // 2
-    padded = np.pad(original_maze(env.maze_size + 2), reach, constant_values=1)  # the agent sees walls beyond walls
-    row, column = pos
-    field = padded[row : row + env.rf_size, column : column + env.rf_size].ravel()
-    one_hot = np.eye(4)[last_action]
-    if env.rules == "original":
-        return [*field, 0, 1, time / params.max_steps_in_episode, last_reward, *one_hot]
-    return [*field, *one_hot, last_reward, 2 * time / 100 - 1 if params.normalize_time else time]
-
-
-def original_step(
-    lab: np.ndarray, rules: str, pos: tuple[int, int], goal: tuple[int, int], action: int, params: Any
-) -> tuple[tuple[int, int], float, bool]:
-    """Where the move ends (from the goal the agent is moved elsewhere), the reward, and whether it is the goal."""
-    down, right = MOVES[rules][action]
-    reward, target = 0.0, (pos[0] + down, pos[1] + right)
-    if lab[target]:
-        reward += SIGN[rules] * params.punishment
-        target = pos
-    if target == goal:
-        reward += params.reward
-    return target, reward, target == goal
-
-
-def play(env: MetaMaze, params: Any, num_envs: int, num_steps: int) -> dict[str, np.ndarray]:
-    """Games under a random policy: what each step found and returned, arrays (num_envs, num_steps, ...)."""
-
-    def step(state: Any, key: jax.Array) -> Any:
-        action = env.action_space(env.default_params).sample(jax.random.fold_in(key, 1))
-        obs, after, reward, _, info = env.step(key, state, action, params)
-        pos_after = env.step_env(key, state, action, params)[1].pos  # before a reset
-        before = {"pos": state.pos, "goal": state.goal}
-        return after, {**before, **info, "action": action, "reward": reward, "obs": obs, "pos_after": pos_after}
-
-    def game(key: jax.Array) -> Any:
-        start, steps = jax.random.split(key)
-        return jax.lax.scan(step, env.reset(start, params)[1], jax.random.split(steps, num_steps))[1]
-
-    steps = jax.jit(jax.vmap(game))(jax.random.split(jax.random.key(3), num_envs))
-    return {name: np.asarray(column) for name, column in steps.items()}
+FIELD = [1, 1, 1, 1, 0, 0, 1, 0, 1]  # the walls around the upper left cell
 
 
 @pytest.mark.parametrize(
-    ("env", "normalize_time", "limit"),
+    ("rules", "normalize_time", "shown"),
     [
-        (MetaMaze(), True, 200),
-        pytest.param(MetaMaze(rules="original"), False, 200, marks=pytest.mark.slow),
-        pytest.param(MetaMaze(maze_size=5, rf_size=11), False, 70, marks=pytest.mark.slow),
+        ("gymnax", False, [*FIELD, 0, 0, 1, 0, 7.5, 75]),
+        ("gymnax", True, [*FIELD, 0, 0, 1, 0, 7.5, 0.5]),
+        ("original", False, [*FIELD, 0, 1, 0.375, 7.5, 0, 0, 1, 0]),
     ],
 )
-def test_whole_games(env: MetaMaze, normalize_time: bool, limit: int) -> None:
-    params = env.default_params.replace(
-        reward=7.5, punishment=0.25, normalize_time=normalize_time, max_steps_in_episode=limit
-    )
-    steps, lab = play(env, params, num_envs=4, num_steps=601), original_maze(env.maze_size + 2)
-    center = (env.maze_size // 2 + 1, env.maze_size // 2 + 1)
-    visits, bumps = 0, 0
-    for game in range(4):
-        now = {name: column[game] for name, column in steps.items()}
-        pos, time = center, 0
-        expected: list[Any] = []
-        rewards: list[float] = []
-        for i in range(601):
-            goal = as_place(now["goal"][i])
-            assert as_place(now["pos"][i]) == pos != goal
-            action, before = now["action"][i], pos
-            pos, reward, is_goal = original_step(lab, env.rules, pos, goal, action, params)
-            bumps, visits = bumps + (pos == before), visits + is_goal
-            if is_goal:  # the next cell of the agent is drawn
-                pos = as_place(now["pos_after"][i])
-                assert lab[pos] == 0
-                assert pos != goal
-            time += 1
-            expected.append(original_obs(env, params, pos, action, reward, time))
-            rewards.append(reward)
-            if time == limit:
-                pos, time = center, 0
-                np.testing.assert_allclose(now["obs"][i], original_obs(env, params, pos, 0, 0.0, 0), atol=1e-7)
-        # One rounding of float32 in the time: at most 2e-7 of a value of at most 3.
-        np.testing.assert_allclose(now["final_obs"], expected, rtol=0, atol=5e-7)
-        np.testing.assert_array_equal(now["reward"], rewards)
-        assert not now["terminated"].any()
-        np.testing.assert_array_equal(now["truncated"], np.arange(1, 602) % limit == 0)
-        over = now["truncated"]
-        np.testing.assert_array_equal(now["obs"][~over], now["final_obs"][~over])
-    assert visits > 3
-    assert bumps > 100
-
-
-def as_place(place: np.ndarray) -> tuple[int, int]:
-    return int(place[0]), int(place[1])
+def test_what_an_observation_shows(rules: Any, normalize_time: bool, shown: list[float]) -> None:
+    env = MetaMaze(rules=rules, rf_size=3)
+    state = state_of(env, pos=(1, 1), goal=(3, 1), last_action=2, last_reward=7.5, time=75)
+    params = env.default_params.replace(normalize_time=normalize_time)
+    np.testing.assert_allclose(env.observe(state, params), shown, rtol=1e-6)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -200,41 +118,31 @@ def test_the_maze(size: int) -> None:
     np.testing.assert_array_equal(MetaMaze(maze_size=size).walls, original_maze(size + 2) == 1)
 
 
-@pytest.mark.parametrize("size", [*SIZES, 253])
+@pytest.mark.parametrize("size", [3, 9, 253])
 def test_draws_reach_every_other_cell_once(size: int) -> None:
-    """Goals and starts of episodes, and where the agent is moved from a goal, be it an ordinary cell or the last."""
-    env, cells = MetaMaze(maze_size=size), free_cells(size)
+    """Goals of episodes, starts around a fixed goal, and where the agent is moved from a goal."""
+    env, cells = MetaMaze(maze_size=size), set(free_cells(size))
     draws = jnp.arange(len(cells) - 1, dtype=jnp.int32)
     center = (size // 2 + 1, size // 2 + 1)
     base = jax.tree.map(jnp.asarray, env.default_params)
-
     init_state = jax.jit(jax.vmap(env.init_state, (0, None)))
-    state = init_state(draws, base)
-    assert set(places(state.pos)) == {center}
-    assert sorted(places(state.goal)) == sorted(set(cells) - {center})
+    assert sorted(places(init_state(draws, base).goal)) == sorted(cells - {center})
     fixed = base.replace(resample_goal_pos=jnp.bool_(False), goal_fixed=jnp.array(center))
-    state = init_state(draws, fixed)
-    assert set(places(state.goal)) == {center}
-    assert sorted(places(state.pos)) == sorted(set(cells) - {center})
+    assert sorted(places(init_state(draws, fixed).pos)) == sorted(cells - {center})
 
     transition = jax.jit(jax.vmap(env.transition, (None, None, 0, None)))
     _, start = env.reset(jax.random.key(0), base)
-    for goal in cells if size < 11 else [center, (size, size)]:
-        action = next(a for a, move in enumerate(MOVES["gymnax"]) if _before(goal, move) in cells)
-        before = _before(goal, MOVES["gymnax"][action])
+    for goal in [(1, 1), center, (size, size)]:
+        before = (goal[0], goal[1] - 1) if (goal[0], goal[1] - 1) in cells else (goal[0] + 1, goal[1])
+        action = RIGHT if before[0] == goal[0] else UP
         state = start.replace(pos=jnp.array(before), goal=jnp.array(goal))
-        after, reward, _ = transition(state, jnp.int32(action), draws, base)
-        assert (reward == base.reward).all()
-        assert sorted(places(after.pos)) == sorted(set(cells) - {goal})
+        after, _, _ = transition(state, jnp.int32(action), draws, base)
+        assert sorted(places(after.pos)) == sorted(cells - {goal})
 
 
 def places(cells: jax.Array) -> list[tuple[int, ...]]:
     """Rows and columns."""
     return list(map(tuple, cells.tolist()))
-
-
-def _before(goal: tuple[int, int], move: tuple[int, int]) -> tuple[int, int]:
-    return goal[0] - move[0], goal[1] - move[1]
 
 
 def test_resets_and_draws_are_uniform() -> None:
@@ -264,7 +172,6 @@ def test_default_params(rules: Any) -> None:
     ("options", "message"),
     [
         ({"maze_size": 8}, "maze_size must be odd and from 3 to 253, got 8"),
-        ({"rf_size": 4}, "rf_size must be odd and at least 1, got 4"),
         ({"goal_fixed": (2, 2)}, r"goal_fixed must be the row and column of a free cell of the maze, got \(2, 2\)"),
         ({"rules": "gym"}, "rules must be 'gymnax' or 'original', got 'gym'"),
     ],

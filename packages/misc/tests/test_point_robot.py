@@ -1,8 +1,7 @@
-"""PointRobot: its rules, one case per line, the original's formulas in numpy, and our additions."""
+"""PointRobot: its rules, one case per line, its observations and draws."""
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import jax
@@ -10,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore_misc.point_robot import PointRobot, PointRobotDraws
-from envcore_testing.compilation import quick_jit
+from lockstep import our_steps
+from picture_checks import state_of
 from rules import check_rule, rules
 
 GYMNAX, ORIGINAL = PointRobot(), PointRobot("original")
@@ -94,85 +94,31 @@ def test_center_init(before: Any, action: Any, draws: Any, after: Any, reward: f
     check_rule(GYMNAX, before, action, draws, after, reward, end, center_init=True)
 
 
-def formulas(env: PointRobot, params: Any, pos: Any, goal: Any, action: Any, start: Any) -> tuple[Any, float, Any]:
-    """One step in float64: the position after it, the reward and the distance to the goal."""
-    is_gymnax = env.rules == "gymnax"
-    pos = pos + (np.clip(action, -params.max_force, params.max_force) if is_gymnax else action)
-    distance = np.sqrt((pos[0] - goal[0]) ** 2 + (pos[1] - goal[1]) ** 2)
-    reward = -distance if params.dense_reward else float(distance <= params.goal_radius)
-    if is_gymnax and distance <= params.goal_radius:
-        pos = np.zeros(2) if params.center_init else params.circle_radius * np.asarray(start)
-    return pos, reward, distance
-
-
-def original_obs(env: PointRobot, params: Any, pos: Any, reward: float, action: Any, time: int) -> np.ndarray:
-    if env.rules == "original":
-        return np.asarray(pos)
-    shown = 2 * time / params.max_steps_in_episode - 1 if params.normalize_time else time
-    return np.array([*pos, reward, *action, shown])
-
-
-@functools.partial(jax.jit, static_argnums=(0, 2))
-def play(env: PointRobot, params: Any, num_steps: int, key: jax.Array) -> Any:
-    """Makes noisy moves towards the goal: the first obs and state, and the inputs and outputs of every step."""
-    obs, state = env.reset(key, params)
-
-    def body(state: Any, key: jax.Array) -> tuple[Any, Any]:
-        key_action, key_step = jax.random.split(key)
-        action = 0.3 * (state.goal - state.pos) + 0.1 * jax.random.normal(key_action, (2,))
-        obs, after, reward, done, info = env.step(key_step, state, action, params)
-        return after, (action, env.draw(key_step, params), obs, after, reward, done, info)
-
-    return (obs, state), jax.lax.scan(body, state, jax.random.split(key, num_steps))[1]
-
-
 @pytest.mark.parametrize(
-    ("env", "changes"),
+    ("env", "normalize_time", "shown"),
     [
-        (GYMNAX, {}),
-        pytest.param(
-            GYMNAX,
-            {"dense_reward": True, "normalize_time": False, "circle_radius": 1.5, "max_force": 0.2},
-            marks=pytest.mark.slow,
-        ),
-        (PointRobot(fixed_goal=True), {"center_init": True, "goal_radius": 0.3, "goal": np.array([0.41, -0.93])}),
-        pytest.param(ORIGINAL, {}, marks=pytest.mark.slow),
-        pytest.param(
-            PointRobot("original", fixed_goal=True),
-            {"dense_reward": True, "center_init": True},
-            marks=pytest.mark.slow,
-        ),
+        (GYMNAX, True, [0.5, -0.5, 1, 0.25, 3, -0.5]),
+        (GYMNAX, False, [0.5, -0.5, 1, 0.25, 3, 25]),
+        (ORIGINAL, False, [0.5, -0.5]),
     ],
 )
-def test_whole_episodes_in_lockstep(env: PointRobot, changes: dict[str, Any]) -> None:
-    params, num_steps = env.default_params.replace(**changes), 1500
-    (obs, state), steps = jax.device_get(play(env, params, num_steps, jax.random.key(6)))
-    action, draws, next_obs, after, reward, done, info = steps
-    pos, goal, time, reached = state.pos.astype(float), state.goal.astype(float), 0, 0
-    total = 0
-    np.testing.assert_allclose(obs, original_obs(env, params, pos, 0, np.zeros(2), 0), atol=1e-6)
-    for t in range(num_steps):
-        time += 1
-        start = draws.x[t], draws.y[t]
-        pos, expected, distance = formulas(env, params, pos, goal, action[t].astype(float), start)
-        assert abs(distance - params.goal_radius) > 1e-5  # or float32 may be on the other side
-        reached += distance <= params.goal_radius
-        total += distance <= params.goal_radius
-        ended = time >= params.max_steps_in_episode
-        assert (done[t], info["truncated"][t], info["terminated"][t]) == (ended, ended, False)
-        # Float32 adds up to 100 moves: 100 roundings of 1e-7.
-        np.testing.assert_allclose(reward[t], expected, atol=1e-5)
-        shown = original_obs(env, params, pos, expected, action[t], time)
-        np.testing.assert_allclose(info["final_obs"][t], shown, atol=1e-5)
-        if ended:
-            pos, goal, time, reached = after.pos[t].astype(float), after.goal[t].astype(float), 0, 0
-            shown = original_obs(env, params, pos, 0, np.zeros(2), 0)
-        np.testing.assert_allclose(next_obs[t], shown, atol=1e-5)
-        np.testing.assert_allclose(after.pos[t], pos, atol=1e-5)
-        np.testing.assert_array_equal(after.goal[t], goal)
-        assert (after.time[t], after.goals_reached[t]) == (time, reached)
-    assert done.sum() == num_steps // params.max_steps_in_episode
-    assert 20 < total < num_steps - 20
+def test_what_an_observation_shows(env: PointRobot, normalize_time: bool, shown: list[float]) -> None:
+    state = state_of(env, pos=(0.5, -0.5), last_reward=1, last_action=(0.25, 3), time=25)
+    np.testing.assert_allclose(env.observe(state, env.default_params.replace(normalize_time=normalize_time)), shown)
+
+
+@pytest.mark.parametrize("env", [GYMNAX, ORIGINAL], ids=lambda env: env.rules)
+def test_random_steps_follow_the_formulas(env: PointRobot) -> None:
+    rng, zeros = np.random.default_rng(0), np.zeros(1000, np.float32)
+    places, actions = (scale * rng.normal(size=(1000, 2)).astype(np.float32) for scale in (0.3, 0.1))
+    goals = np.tile(np.array([0.2, 0.1], np.float32), (1000, 1))
+    start = jax.tree.map(lambda x: np.zeros((1000, *x.shape), x.dtype), state_of(env)).replace(pos=places, goal=goals)
+    after, found = our_steps(env, env.default_params, start, actions, PointRobotDraws(zeros, zeros))
+    moved = places + (np.clip(actions, -0.1, 0.1) if env is GYMNAX else actions)
+    reached = np.hypot(*(moved - goals).T) <= 0.2
+    assert 100 < reached.sum() < 900
+    np.testing.assert_array_equal(found["reward"], reached)
+    np.testing.assert_allclose(after.pos, moved * ~(reached & (env is GYMNAX))[:, None], atol=1e-6)
 
 
 def test_default_params_are_those_of_the_rules() -> None:
@@ -181,7 +127,6 @@ def test_default_params_are_those_of_the_rules() -> None:
     for env in (GYMNAX, ORIGINAL):
         params = env.default_params
         assert (params.max_force, params.circle_radius, params.goal_radius, params.goal) == (0.1, 1.0, 0.2, None)
-        np.testing.assert_array_equal(env.action_space(params).high, np.array([0.1, 0.1], np.float32))
 
 
 def is_uniform(sample: Any, low: float, high: float) -> bool:
@@ -228,45 +173,13 @@ def test_where_episodes_start() -> None:
         assert not jax.vmap(env.reset, (0, None))(KEYS[:9], params)[1].pos.any()
 
 
-def flat_step(x: Any) -> jax.Array:
-    """One step of ours from (pos, goal, action, max_force, circle_radius) to (obs, goal), with fixed draws."""
-    params = PARAMS.replace(max_force=x[6], circle_radius=x[7], dense_reward=True)
-    _, state = GYMNAX.reset(KEYS[0], PARAMS)
-    state = state.replace(pos=x[:2], goal=x[2:4])
-    obs, state, reward, _, _ = GYMNAX.step(KEYS[0], state, x[4:6], params)
-    return jnp.concatenate([obs, state.goal, reward[None]])
-
-
-JACOBIANS = (quick_jit(jax.jacfwd(flat_step)), quick_jit(jax.jacrev(flat_step)))
-
-
-def original_flat_step(x: np.ndarray, start: tuple[float, float]) -> np.ndarray:
-    params = PARAMS.replace(max_force=x[6], circle_radius=x[7], dense_reward=True)
-    pos, reward, _ = formulas(GYMNAX, params, x[:2], x[2:4], x[4:6], start)
-    return np.array([*original_obs(GYMNAX, params, pos, reward, x[4:6], 1), *x[2:4], reward])
-
-
-@pytest.mark.parametrize("action", [(0.05, -0.03), (0.5, 0.02), (-0.2, -0.3)])
-@pytest.mark.parametrize("pos", [(0.3, 0.4), (-0.6, 0.6), (-1.5, 0.1)])
-def test_gradients_are_finite_differences(pos: tuple[float, float], action: tuple[float, float]) -> None:
-    x = np.array([*pos, -0.6, 0.7, *action, 0.1, 1.3])
-    x = x.astype(np.float32).astype(float)  # exactly what our step gets
-    draws = GYMNAX.draw(KEYS[0], PARAMS)
-    start = float(draws.x), float(draws.y)
-    nudges = 1e-6 * np.eye(len(x))
-    expected = np.stack(
-        [(original_flat_step(x + h, start) - original_flat_step(x - h, start)) / 2e-6 for h in nudges], axis=1
-    )
-    for jacobian in JACOBIANS:
-        np.testing.assert_allclose(jacobian(jnp.asarray(x, jnp.float32)), expected, rtol=1e-4, atol=1e-5)
-
-
 def test_gradient_exactly_at_the_goal_is_zero() -> None:
-    x = jnp.array([0.25, 0.5, 0.25, 0.5, 0.0, 0.0, 0.125, 1.0])  # stays at the goal
-    for jacobian in JACOBIANS:
-        rows = np.asarray(jacobian(x))
-        assert np.isfinite(rows).all()
-        assert not rows[[2, 8]].any()  # the reward's
+    def reward(pos: jax.Array, goal: jax.Array) -> jax.Array:
+        state = state_of(GYMNAX).replace(pos=pos, goal=goal)
+        return GYMNAX.step(KEYS[0], state, jnp.zeros(2), PARAMS.replace(dense_reward=True))[2]
+
+    for gradient in jax.grad(reward, (0, 1))(jnp.array([0.25, 0.5]), jnp.array([0.25, 0.5])):
+        assert gradient.tolist() == [0, 0]
 
 
 def test_bad_options() -> None:

@@ -1,4 +1,4 @@
-"""Reacher against the original's formulas in float64, and our additions."""
+"""Reacher: its rules, one case per line, its observations and draws."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore_misc.reacher import Reacher, ReacherParams, ReacherStart, ReacherState
-from gradients import check_finite_differences
+from envcore_misc.reacher import Reacher, ReacherStart
+from lockstep import our_steps
+from picture_checks import state_of
 from rules import check_rule, rules
 from uniform_draws import check_uniform_draws
 
-# The error of float32: 100 roundings of angles up to 33 rad, whose last bit is 2e-6, most of them of far smaller ones.
-ATOL = 5e-5
-NUMBERS: dict[str, Any] = {"torque_scale": 1.0, "dt": 0.05, "lengths": 1.0}
 UP, BACK = np.pi / 2, np.pi  # angles of a link
 FAR = (100, 0)  # a goal too far away for a reward
 
@@ -71,56 +69,29 @@ def test_an_arm_of_one_link(before: Any, action: Any, draws: Any, after: Any, re
     check_rule(Reacher(num_joints=1), before, action, draws, after, reward, end)
 
 
-def original_step(angles: Any, velocities: Any, goal: Any, action: Any, numbers: dict[str, Any] = NUMBERS) -> Any:
-    """The original's step, over batches: angles, velocities, reward."""
-    velocities = velocities + numbers["dt"] * (numbers["torque_scale"] * action)
-    angles = angles + numbers["dt"] * velocities
-    end = np.stack([(numbers["lengths"] * np.cos(angles)).sum(-1), (numbers["lengths"] * np.sin(angles)).sum(-1)], -1)
-    return angles, velocities, np.exp(-((end - goal) ** 2).sum(-1))
-
-
-def original_observation(angles: Any, velocities: Any, goal: Any) -> Any:
-    return np.concatenate([np.cos(angles), np.sin(angles), velocities, goal], -1)
-
-
-def play(env: Reacher, num_envs: int, steps: int, params: ReacherParams | None = None) -> Any:
-    """The first states, and action, state after, obs, reward, done, info of each step; axes (step, environment)."""
-
-    def body(state: Any, given: Any) -> Any:
-        obs, state, reward, done, info = jax.vmap(env.step, (0, 0, 0, None))(given[0], state, given[1], params)
-        return state, (given[1], state, obs, reward, done, info)
-
-    keys = jax.random.split(jax.random.key(1), (steps, num_envs))
-    actions = np.random.default_rng(0).uniform(-1, 1, (steps, num_envs, env.num_joints)).astype(np.float32)
-    _, state = jax.vmap(env.reset, (0, None))(keys[0], params)
-    return jax.tree.map(
-        np.asarray, (state, jax.jit(lambda *given: jax.lax.scan(body, *given)[1])(state, (keys, actions)))
-    )
-
-
 def fields(state: Any) -> list[Any]:
     return [np.asarray(x, np.float64) for x in (state.angles, state.angle_vels, state.goal_xy)]
 
 
-@pytest.mark.parametrize("num_joints", [1, 2, pytest.param(5, marks=pytest.mark.slow)])
-def test_episodes_are_the_originals(num_joints: int) -> None:
-    start, (actions, states, obs, reward, done, info) = play(Reacher(num_joints), 16, 230)
-    angles, velocities, goal = fields(start)
-    for t in range(230):
-        angles, velocities, expected = original_step(angles, velocities, goal, actions[t].astype(np.float64))
-        seen = original_observation(angles, velocities, goal)
-        np.testing.assert_allclose(reward[t], expected, atol=ATOL)
-        np.testing.assert_allclose(info["final_obs"][t], seen, atol=ATOL)
-        assert (done[t] == (t % 100 == 99)).all()
-        if done[t].all():
-            angles, velocities, goal = fields(jax.tree.map(lambda x, t=t: x[t], states))
-            seen = original_observation(angles, velocities, goal)
-        np.testing.assert_allclose(obs[t], seen, atol=ATOL)
-    assert not info["terminated"].any()
-    assert (np.unique(states.goal_xy[:, 0, 0]).size, states.goal_xy.shape) == (3, (230, 16, 2))
+def test_what_an_observation_shows() -> None:
+    state = state_of(Reacher(), angles=(0, UP), angle_vels=(3, 4), goal_xy=(5, 6))
+    obs = Reacher().observe(state, Reacher().default_params)
+    np.testing.assert_allclose(obs, [1, 0, 0, 1, 3, 4, 5, 6], atol=1e-6)
 
 
-def test_forced_draws() -> None:
+def test_random_steps_follow_the_formulas() -> None:
+    env, rng = Reacher(3), np.random.default_rng(0)
+    angles, speeds, actions, places = rng.uniform(-2, 2, (4, 200, 3)).astype(np.float32)
+    start = state_of(env).replace(angles=angles, angle_vels=speeds, goal_xy=places[:, :2], time=np.zeros(200, np.int32))
+    _, found = our_steps(env, env.default_params, start, actions, None)
+    speeds = speeds + 0.05 * actions
+    angles = angles + 0.05 * speeds
+    end = np.stack([np.cos(angles).sum(-1), np.sin(angles).sum(-1)], -1)
+    np.testing.assert_allclose(found["reward"], np.exp(-((end - places[:, :2]) ** 2).sum(-1)), atol=1e-5)
+    np.testing.assert_allclose(found["obs"][:, 6:9], speeds, atol=1e-5)
+
+
+def test_starts_lie_between_the_bounds_of_the_params() -> None:
     env = Reacher(2)
     draws = ReacherStart(jnp.array([0.0, 0.75]), jnp.array([0.5, 0.0]), jnp.array([0.0, 0.25]))
     params = jax.tree.map(jnp.asarray, env.default_params)
@@ -139,32 +110,6 @@ def test_starts_are_uniform_and_independent() -> None:
     scaled = np.concatenate(fields(state), -1) / bounds
     assert (np.abs(scaled) <= 1 + 1e-6).all()
     check_uniform_draws(scaled)
-
-
-def test_gradients_are_finite_differences() -> None:
-    env = Reacher(2)
-    rng = np.random.default_rng(0)
-    inputs: dict[str, Any] = {
-        "angles": rng.uniform(-3, 3, 2),
-        "velocities": rng.uniform(-1, 1, 2),
-        "goal": np.array([0.5, -0.3]),
-        "action": rng.uniform(-1, 1, 2),
-        "torque_scale": np.array(1.5),
-        "dt": np.array(0.3),
-        "lengths": np.array([0.7, 1.2]),
-    }
-
-    def total(x: dict[str, Any]) -> jax.Array:
-        state = ReacherState(angles=x["angles"], angle_vels=x["velocities"], goal_xy=x["goal"], time=jnp.int32(0))
-        params = env.default_params.replace(torque_scale=x["torque_scale"], dt=x["dt"], link_lengths=x["lengths"])
-        obs, _, reward, _, _ = env.step(jax.random.key(0), state, x["action"], params)
-        return 3 * reward + obs @ jnp.arange(1.0, 9.0)
-
-    def expected(x: dict[str, Any]) -> Any:
-        angles, velocities, reward = original_step(x["angles"], x["velocities"], x["goal"], x["action"], x)
-        return 3 * reward + original_observation(angles, velocities, x["goal"]) @ np.arange(1.0, 9.0)
-
-    check_finite_differences(total, expected, inputs)
 
 
 def test_no_joint_is_an_error() -> None:

@@ -1,4 +1,4 @@
-"""Swimmer against the original's formulas in float64, and our additions."""
+"""Swimmer: its rules, one case per line, its observations and draws."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.environment import NO_TIME_LIMIT
-from envcore_misc.swimmer import Swimmer, SwimmerParams, SwimmerStart, SwimmerState
-from gradients import check_finite_differences
+from envcore_misc.swimmer import Swimmer, SwimmerStart, SwimmerState
+from lockstep import our_steps
+from picture_checks import state_of
 from rules import check_rule, rules
 from uniform_draws import check_uniform_draws
 
-# The error of float32: 500 roundings of a position whose last bit is 5e-7 far out, and of a steep reward near urchins.
-ATOL = 5e-5
 FAR = (100, 0)
 
 
@@ -78,61 +76,32 @@ def test_half_a_second_without_urchins(
     check_rule(Swimmer(num_urchins=0), before, action, draws, after, reward, end, dt=0.5)
 
 
-def original_step(place: Any, velocity: Any, action: Any, goal: Any, urchins: Any, dt: float = 0.05) -> Any:
-    """The original's step, over batches: place, velocity, reward."""
-    velocity = velocity + dt * action
-    place = place + dt * velocity
-    safety = (1 - np.exp(-30 * ((place[..., None, :] - urchins) ** 2).sum(-1))).prod(-1)
-    return place, velocity, np.exp(-0.5 * ((place - goal) ** 2).sum(-1)) * safety
-
-
-def original_observation(place: Any, velocity: Any, goal: Any, urchins: Any) -> Any:
-    return np.concatenate([urchins.reshape(*urchins.shape[:-2], -1), place, velocity, goal], -1)
-
-
-def play(env: Swimmer, num_envs: int, steps: int, params: SwimmerParams | None = None) -> Any:
-    """The first states, and action, state after, obs, reward, done, info of each step; axes (step, environment)."""
-
-    def body(state: Any, given: Any) -> Any:
-        obs, state, reward, done, info = jax.vmap(env.step, (0, 0, 0, None))(given[0], state, given[1], params)
-        return state, (given[1], state, obs, reward, done, info)
-
-    keys = jax.random.split(jax.random.key(1), (steps, num_envs))
-    actions = np.random.default_rng(0).uniform(-1, 1, (steps, num_envs, 2)).astype(np.float32)
-    _, state = jax.vmap(env.reset, (0, None))(keys[0], params)
-    return jax.tree.map(
-        np.asarray, (state, jax.jit(lambda *given: jax.lax.scan(body, *given)[1])(state, (keys, actions)))
-    )
-
-
 def fields(state: Any) -> list[Any]:
     return [np.asarray(x, np.float64) for x in (state.xy, state.xy_vel, state.goal_xy, state.urchin_xys)]
 
 
-@pytest.mark.parametrize(("num_urchins", "dt", "limit"), [(0, 0.05, 500), (5, 0.05, 500), (2, 0.1, NO_TIME_LIMIT)])
-def test_episodes_are_the_originals(num_urchins: int, dt: float, limit: int) -> None:
-    env, steps = Swimmer(num_urchins), 1050
-    assert env.default_params.max_steps_in_episode == 500
-    params = env.default_params.replace(dt=dt, max_steps_in_episode=limit)
-    start, (actions, states, obs, reward, done, info) = play(env, 8, steps, params)
-    place, velocity, goal, urchins = fields(start)
-    assert (velocity == 0).all()
-    for t in range(steps):
-        place, velocity, expected = original_step(place, velocity, actions[t].astype(np.float64), goal, urchins, dt)
-        seen = original_observation(place, velocity, goal, urchins)
-        scale = np.maximum(1, np.abs(place).max())
-        np.testing.assert_allclose(reward[t], expected, atol=ATOL)
-        np.testing.assert_allclose(info["final_obs"][t], seen, atol=ATOL * scale)
-        assert (done[t] == (t % limit == limit - 1)).all()
-        if done[t].all():
-            place, velocity, goal, urchins = fields(jax.tree.map(lambda x, t=t: x[t], states))
-            seen = original_observation(place, velocity, goal, urchins)
-        np.testing.assert_allclose(obs[t], seen, atol=ATOL * scale)
-    assert not info["terminated"].any()
-    assert np.unique(states.goal_xy[:, 0, 0]).size == 1 + steps // limit
+def test_what_an_observation_shows() -> None:
+    env = Swimmer(2)
+    state = state_of(env, urchin_xys=((1, 2), (3, 4)), xy=(5, 6), xy_vel=(7, 8), goal_xy=(9, 10))
+    np.testing.assert_array_equal(env.observe(state, env.default_params), np.arange(1, 11))
 
 
-def test_forced_draws() -> None:
+def test_random_steps_follow_the_formulas() -> None:
+    env, rng = Swimmer(3), np.random.default_rng(0)
+    places, speeds, goals, actions = rng.uniform(-1, 1, (4, 200, 2)).astype(np.float32)
+    urchins = rng.uniform(-1, 1, (200, 3, 2)).astype(np.float32)
+    start = state_of(env).replace(
+        xy=places, xy_vel=speeds, goal_xy=goals, urchin_xys=urchins, time=np.zeros(200, np.int32)
+    )
+    after, found = our_steps(env, env.default_params, start, actions, None)
+    speeds = speeds + 0.05 * actions
+    places = places + 0.05 * speeds
+    safety = (1 - np.exp(-30 * ((places[:, None] - urchins) ** 2).sum(-1))).prod(-1)
+    np.testing.assert_allclose(found["reward"], np.exp(-0.5 * ((places - goals) ** 2).sum(-1)) * safety, atol=1e-5)
+    np.testing.assert_allclose(after.xy, places, atol=1e-5)
+
+
+def test_starts_lie_between_the_bounds_of_the_params() -> None:
     env = Swimmer(2)
     draws = SwimmerStart(jnp.array([[0.0, 0.25], [0.5, 0.75]]), jnp.array([0.0, 0.75]), jnp.array([0.5, 0.25]))
     params = jax.tree.map(jnp.asarray, env.default_params)
@@ -154,33 +123,6 @@ def test_starts_are_uniform_and_independent() -> None:
     drawn = np.concatenate([place, goal, urchins.reshape(-1, 6)], -1)
     assert (np.abs(drawn) <= 1).all()
     check_uniform_draws(drawn)
-
-
-def test_gradients_are_finite_differences() -> None:
-    env = Swimmer(2)
-    inputs: dict[str, Any] = {
-        "place": np.array([0.3, -0.2]),
-        "velocity": np.array([0.4, 0.1]),
-        "action": np.array([-0.7, 0.9]),
-        "goal": np.array([0.5, -0.3]),
-        "urchins": np.array([[0.2, -0.2], [0.6, 0.1]]),
-        "dt": np.array(0.2),
-    }
-
-    def total(x: dict[str, Any]) -> jax.Array:
-        state = SwimmerState(
-            urchin_xys=x["urchins"], xy=x["place"], xy_vel=x["velocity"], goal_xy=x["goal"], time=jnp.int32(0)
-        )
-        obs, _, reward, _, _ = env.step(jax.random.key(0), state, x["action"], env.default_params.replace(dt=x["dt"]))
-        return 3 * reward + obs @ jnp.arange(1.0, 11.0)
-
-    def expected(x: dict[str, Any]) -> Any:
-        place, velocity, reward = original_step(
-            x["place"], x["velocity"], x["action"], x["goal"], x["urchins"], x["dt"]
-        )
-        return 3 * reward + original_observation(place, velocity, x["goal"], x["urchins"]) @ np.arange(1.0, 11.0)
-
-    check_finite_differences(total, expected, inputs)
 
 
 def test_gradients_are_finite_on_an_urchin_and_far_away() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import jax.numpy as jnp
-import numpy as np
 import pytest
-from envcore_minatar.render import colors, paint_channels
+from envcore_minatar.render import colors
 
 
 @pytest.mark.parametrize(
@@ -24,13 +22,3 @@ def test_colors_are_the_originals(num_channels: int, first: tuple[int, int, int]
     assert tuple(found[1]) == first
     assert tuple(found[-1]) == last
     assert len(found) == num_channels + 1
-
-
-def test_the_last_channel_shows() -> None:
-    obs = np.zeros((10, 10, 10), bool)
-    obs[2, 3, [1, 9]] = True
-    picture = np.asarray(paint_channels(25, jnp.asarray(obs)))
-    assert picture.shape == (25, 25, 3)
-    cell = picture[5:7, 8:9]
-    np.testing.assert_array_equal(cell, np.broadcast_to(colors(10)[10], cell.shape))
-    assert not picture[8:].any()

@@ -7,19 +7,17 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore_minatar.seaquest import Seaquest, SeaquestDraws
+from envcore_minatar.seaquest import SeaquestDraws
 from envcore_testing.compilation import quick_jit
 from minatar_rules import DOWN, FIRE, LEFT, NOTHING, RIGHT, UP, check_step, rules
-from seaquest_original import TASK
+from seaquest_original import ENV, LISTS, TASK, state_with
 
-ENV = Seaquest(use_minimal_action_set=False)
 FROM_LEFT, FROM_RIGHT = True, False  # directions: to the right, to the left
-LISTS = {"f_bullets": 3, "e_bullets": 3, "e_fish": 4, "e_subs": 5, "divers": 4}
-"""The original's lists, and how many numbers an item has: x, y, direction, then timers of moves and shots."""
 DIVED = {"sub_x": 5, "sub_y": 4, "surface": False, "oxygen": 100, "e_spawn_timer": 9, "d_spawn_timer": 9}
 DRAWS = {"enemy_right": True, "enemy_is_sub": False, "enemy_row": 2, "diver_right": False, "diver_row": 6}
 
 
+# An item of the original's lists has x, y, direction, then timers of moves and shots.
 @rules(
     ("left", {}, LEFT, {"sub_x": 4, "sub_or": False}, 0, False),
     ("right turns the submarine", {}, RIGHT, {"sub_x": 6, "sub_or": True}, 0, False),
@@ -71,9 +69,8 @@ DRAWS = {"enemy_right": True, "enemy_is_sub": False, "enemy_row": 2, "diver_righ
     ("after the end nothing moves", {"terminal": True}, UP, {"sub_y": 4, "oxygen": 100}, 0, True),
 )  # fmt: skip
 def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
-    lists = {name: before.get(name, []) for name in LISTS}
     draws = SeaquestDraws(**{name: jnp.asarray(number) for name, number in DRAWS.items()})
-    found = check_step(ENV, state({**DIVED, **before}, lists), action, draws, numbers(after), reward, end)
+    found = check_step(ENV, state_with({**DIVED, **before}), action, draws, numbers(after), reward, end)
     fields = TASK.to_original(found)
     for name in LISTS.keys() & after.keys():
         items = np.asarray(fields[name])[: int(fields[f"{name}_count"])].tolist()
@@ -82,15 +79,6 @@ def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -
 
 def numbers(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name not in LISTS}
-
-
-def state(fields: dict[str, Any], lists: dict[str, list[Any]]) -> Any:
-    padded = {
-        name: np.array([*items, *[(0,) * LISTS[name]] * (3 - len(items))], np.int32) for name, items in lists.items()
-    }
-    counts = {f"{name}_count": np.int32(len(items)) for name, items in lists.items()}
-    start = TASK.to_original(ENV.init_state(jax.random.key(0), ENV.default_params))
-    return TASK.from_original({**start, **numbers(fields), **padded, **counts})
 
 
 def test_draws_are_uniform() -> None:
