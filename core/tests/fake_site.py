@@ -31,16 +31,15 @@ class FakeSite:
         metadata: str | bytes | None = None,
         requires: str = "envcore",
         entry_points: str | None = None,
-        info: str | None = None,
     ) -> str:
         """Adds a distribution whose plugin module holds `code`, and returns the module's name.
 
-        `entry_points` are the lines of the group, `info` the name of the metadata's folder.
+        `entry_points` are the lines of the group.
         """
         module = f"{distribution.replace('-', '_').lower()}_plugin"
         if metadata is None:
             metadata = f"{metadata_of(distribution)}Requires-Dist: {requires}\n"
-        info = info or f"{distribution.replace('-', '_')}-1.2.dist-info"
+        info = f"{distribution.replace('-', '_')}-1.2.dist-info"
         self.add_metadata(info, metadata, f"[envcore.plugins]\n{entry_points or f'main = {module}'}\n")
         (self.folder / f"{module}.py").write_text(dedent(code))
         self._monkeypatch.delitem(sys.modules, module, raising=False)
