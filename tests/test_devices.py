@@ -9,13 +9,11 @@ from typing import Any
 
 import envcore
 import jax
-import numpy as np
 import pytest
 from envcore.devices import all_devices, spread
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched, Sharded
 from envcore_testing.trees import value_differences
-from jax.sharding import Mesh, PartitionSpec
 
 NUM_ENVS, NUM_STEPS = 256, 200
 SPECS = [found.spec for found in envcore.registry.values() if not found.spec.family]
@@ -44,28 +42,3 @@ def test_two_devices_equal_one(env_id: str) -> None:
     expected = jax.device_get(jax.jit(rollout(Batched(env, NUM_ENVS)))(key))
     for program in (rollout(sharded), spread(rollout(sharded.share), all_devices(), (False,))):
         assert value_differences(jax.device_get(jax.jit(program)(key)), expected) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("env_id", IDS)
-def test_a_scan_inside_shard_map_is_that_under_vmap(env_id: str) -> None:
-    env, params = envcore.make(env_id)
-    space = env.action_space(params)
-
-    def episode(key: jax.Array) -> Any:
-        key_reset, key_steps = jax.random.split(key)
-
-        def body(state: Any, key: jax.Array) -> Any:
-            key_act, key_step = jax.random.split(key)
-            obs, state, reward, done, _ = env.step(key_step, state, space.sample(key_act), params)
-            return state, (obs, reward, done)
-
-        _, state = env.reset(key_reset, params)
-        return jax.lax.scan(body, state, jax.random.split(key_steps, 5))
-
-    keys = jax.random.split(jax.random.key(0), 4)
-    split = PartitionSpec("devices")
-    mesh = Mesh(np.array(jax.devices()), ("devices",))
-    mapped = jax.shard_map(jax.vmap(episode), mesh=mesh, in_specs=split, out_specs=split)
-    expected = jax.device_get(jax.jit(jax.vmap(episode))(keys))
-    assert value_differences(jax.device_get(jax.jit(mapped)(keys)), expected) == []

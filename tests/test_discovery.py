@@ -6,8 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import textwrap
-from pathlib import Path
 
 import pytest
 from envcore.suggestions import how_to_install
@@ -95,16 +93,6 @@ def test_all_suites(workshop: Workshop) -> None:
     assert catalogue.stderr == ""
 
 
-def test_an_uninstalled_suite_is_gone(workshop: Workshop) -> None:
-    venv = workshop.venv("uninstalled", "envcore[classic-control]", "envcore-example")
-    assert any("WindyGridworld-v0" in env_id for env_id in venv.probe(CATALOGUE).result["ids"])
-    venv.uninstall("envcore-example")
-    catalogue = venv.probe(CATALOGUE).result
-    assert set(catalogue["plugins"]) == {"envcore-classic-control"}
-    assert not any("WindyGridworld-v0" in env_id for env_id in catalogue["ids"])
-    assert "Did you mean" not in error_of_make(venv, "WindyGridworld-v0")
-
-
 # A broken plugin does not affect others; core/tests/test_plugins.py has the many ways to be broken.
 
 RAISING = HOOK.format(body="raise OSError('no disk today')")
@@ -129,47 +117,7 @@ def test_a_good_plugin_survives_a_broken_and_a_newer_one(workshop: Workshop) -> 
     assert not errors
 
 
-def test_a_suite_replaces_another_project_called_envcore(workshop: Workshop) -> None:
-    """The package index has one, of this version: resolution refuses it, because every suite needs a later core."""
-    workshop.build_plugin("envcore", "print('hello')", requires="packaging", version="0.1.1")
-    venv = workshop.venv("other", "envcore==0.1.1")
-    assert venv.run("import envcore").stdout == "hello\n"
-    venv.install("envcore-minatar")
-    assert "envcore-minatar:Breakout-MinAtar" in venv.probe(CATALOGUE).result["ids"]
-    venv.install("envcore==0.1.1", force=True)
-    assert "'envcore' is not a package" in venv.run("import envcore_minatar").stderr
-
-
 # The steps of the example's README.
-
-ORDINARY = """
-    import jax.numpy as jnp
-
-    def test_ordinary_numerics():
-        flag = jnp.array(True)
-        assert float(1.0 * flag + jnp.float32(1)) == 2
-        assert (jnp.ones((2, 1)) + jnp.ones(3) * flag).shape == (2, 3)
-"""
-
-
-def test_an_author_s_ordinary_tests_pass_with_the_example_s_settings(tmp_path: Path) -> None:
-    (tmp_path / "test_ordinary.py").write_text(textwrap.dedent(ORDINARY))
-    settings = ROOT / "plugins" / "example" / "pyproject.toml"
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-c",
-        settings,
-        "--rootdir",
-        tmp_path,
-        "-p",
-        "no:cacheprovider",
-        tmp_path,
-    ]
-    process = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert process.returncode == 0, process.stdout
-
 
 # uv's environment gets the Python of these tests, and copies of the packages that uv would download.
 STAND_IN = """

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import json
 import os
 import re
 import shlex
@@ -50,18 +48,6 @@ def requirements(text: str) -> list[str]:
     return shlex.split(commands[0].replace("\\\n", " ").replace("[cuda]", ""), comments=True)
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=name_of)
-def test_a_page_begins_with_what_to_install(page: Path) -> None:
-    text = page.read_text()
-    assert "./core" in requirements(text)
-    code = CODE.search(text)
-    if page.is_relative_to(SITE) and page.name != "index.md" and code:
-        assert text.index("pip install") < code.start()
-
-
-EXAMPLES = sorted((ROOT / "plugins" / "baselines" / "examples").glob("*.ipynb"))
-
-
 class Venv:
     """An environment with what a page installs, and nothing else; it is removed at the end of the block."""
 
@@ -84,18 +70,6 @@ class Venv:
         cwd = folder or self.folder
         done = subprocess.run(command, cwd=cwd, env=self._settings, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-
-
-@pytest.mark.slow
-@pytest.mark.long
-@pytest.mark.parametrize("notebook", EXAMPLES, ids=lambda path: path.stem)
-def test_a_notebook_imports_what_it_installs(notebook: Path, tmp_path: Path) -> None:
-    """Whether its cells run is tested in envcore-baselines."""
-    cells = json.loads(notebook.read_text())["cells"]
-    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    imports = [ast.unparse(node) for node in ast.parse(code).body if isinstance(node, ast.Import | ast.ImportFrom)]
-    with Venv(tmp_path, "".join(cells[0]["source"])) as venv:
-        venv.run(venv.bin / "python", "-c", "\n".join(imports))
 
 
 @pytest.mark.slow

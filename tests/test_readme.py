@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import shlex
 import subprocess
@@ -11,12 +10,10 @@ import types
 from pathlib import Path
 
 import envcore
-import numpy as np
 import pytest
 from envcore import registry
 from envcore.registration import Registry
 from envcore_testing.numerics import numerics
-from envcore_viewer.animation import caption
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
@@ -46,24 +43,6 @@ def test_python_blocks_run_in_order(
     assert "(200, 2048)" in capsys.readouterr().out
 
 
-def test_the_picture_at_the_top_is_made_by_the_command_of_its_page() -> None:
-    page = ROOT / "tools" / "site" / "pages" / "about" / "picture.md"
-    (command,) = blocks("bash", page.read_text())
-    args = shlex.split(command)
-    options = dict(itertools.pairwise(args))
-    ids = [arg for arg in args[4:] if "-" in arg[1:] and not arg.startswith("--")]
-    assert set(ids) <= {found.spec.id for found in envcore.registry.values()}
-    height, columns = int(options["--height"]), int(options["--columns"])
-    path = ROOT / options["--out"]
-    assert "--names" in args
-    tile = caption(np.zeros((len(ids), height, height, 3), np.uint8), ids).shape[1]
-    assert f"]({options['--out']})" in README
-    assert f"![{len(ids)} environments" in README
-    with Image.open(path) as image:
-        assert image.size == (columns * (height + 8) - 8, -(-len(ids) // columns) * (tile + 8) - 8)
-        assert getattr(image, "n_frames", 1) > 100
-
-
 @pytest.mark.slow
 def test_the_three_commands_print_what_the_readme_shows(tmp_path: Path) -> None:
     """Up to numbers: another processor may round in another way, so that an agent learns something else."""
@@ -78,15 +57,6 @@ def test_the_three_commands_print_what_the_readme_shows(tmp_path: Path) -> None:
         assert outlines[0] == outlines[1]
     with Image.open(tmp_path / "cartpole.gif") as image:
         assert image.n_frames > 100  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def test_the_first_page_is_short() -> None:
-    assert len(README.splitlines()) <= 110
-
-
-def test_ci_runs_the_readmes_test_command() -> None:
-    command = next(block for block in blocks("bash") if "pytest" in block).strip().split("&&")[1].strip()
-    assert command in (ROOT / ".ci/run").read_text()
 
 
 def test_the_table_lists_all_environments() -> None:

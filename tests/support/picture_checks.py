@@ -76,14 +76,6 @@ def middle(picture: Any, color: painting.Color, tolerance: int = 2) -> np.ndarra
     return places(picture, color, tolerance).mean(0)
 
 
-def contrast(first: Any, second: Any) -> np.ndarray:
-    """WCAG's contrast of colors, uint8 (..., 3): from 1 to 21, (...)."""
-    levels = np.stack([first, second]) / 255
-    linear = np.where(levels <= 0.04045, levels / 12.92, ((levels + 0.055) / 1.055) ** 2.4)
-    low, high = np.sort(linear @ (0.2126, 0.7152, 0.0722), axis=0) + 0.05
-    return high / low
-
-
 def check_size(case: Case) -> None:
     """The width follows from the height, by default 256. The kit checks which heights are taken."""
     for height, options in ((1, {"height": 1}), (85, {"height": 85}), (256, {})):

@@ -1,8 +1,8 @@
 """Real wheels, and empty virtual environments to install them into without a network.
 
 Third-party packages are not downloaded. Each environment's site-packages is extended by a folder with links to the
-packages of the interpreter that runs the tests, and contains copies of their metadata, so that uv resolves, installs
-and uninstalls as usual. Nothing of the workspace is linked.
+packages of the interpreter that runs the tests, and contains copies of their metadata, so that uv resolves
+and installs as usual. Nothing of the workspace is linked.
 """
 
 from __future__ import annotations
@@ -48,15 +48,9 @@ class Venv:
 
     def install(self, *requirements: str, force: bool = False) -> None:
         """Installs like `pip install`; `force` ignores dependencies, even conflicting ones."""
-        self._pip("install", *(["--no-deps"] if force else []), *requirements)
-
-    def uninstall(self, distribution: str) -> None:
-        """Uninstalls like `pip uninstall`."""
-        self._pip("uninstall", distribution)
-
-    def _pip(self, command: str, *arguments: str) -> None:
         # Without --python, uv might use the environment that the tests run in.
-        _uv("pip", command, "--python", str(self.python), *arguments, variables=self.variables)
+        options = ["--python", str(self.python), *(["--no-deps"] if force else [])]
+        _uv("pip", "install", *options, *requirements, variables=self.variables)
 
     def run(self, code: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Runs a program in a new process; it may fail."""
@@ -106,7 +100,7 @@ class Workshop:
     def _build(self, source: Path) -> tuple[str, ...]:
         return "build", "--python", sys.executable, "--wheel", "--out-dir", str(self._wheels), str(source)
 
-    def build_plugin(self, distribution: str, code: str, *, requires: str = "envcore", version: str = "1.2") -> None:
+    def build_plugin(self, distribution: str, code: str, *, requires: str = "envcore") -> None:
         """Builds the wheel of a distribution whose plugin module contains `code`."""
         module = distribution.replace("-", "_")
         source = self.folder / "sources" / distribution
@@ -116,7 +110,7 @@ class Workshop:
             dedent(f"""
                 [project]
                 name = "{distribution}"
-                version = "{version}"
+                version = "1.2"
                 dependencies = ["{requires}"]
 
                 [project.entry-points."envcore.plugins"]
