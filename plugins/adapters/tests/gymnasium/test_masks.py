@@ -6,7 +6,6 @@ import dataclasses
 import pickle
 
 import envcore
-import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -89,11 +88,8 @@ def test_what_maskable_ppo_asks_for():
 class Circles(Circle):
     """The place is named together with a second number, 0 or 1."""
 
-    joint: bool = False
-
     def action_mask(self, state, params):
-        rows = np.arange(5)[None] == jnp.stack([state.number, state.number % 2])[:, None]
-        return rows[0, :, None] & rows[1, None, :2] if self.joint else rows
+        return np.arange(5)[None] == jnp.stack([state.number, state.number % 2])[:, None]
 
     def transition(self, state, action, draws, params):
         return super().transition(state, action[0], draws, params)
@@ -108,12 +104,6 @@ def test_masks_of_several_numbers_follow_one_another():
     assert info["action_mask"].shape == (2, 5)
     expected = np.concatenate([np.arange(5) == obs[0], np.arange(2) == obs[0] % 2])
     assert env.action_masks().tolist() == expected.tolist()
-
-
-@pytest.mark.parametrize("env", [Circles(joint=True), "CartPole-v1"])
-def test_without_masks_of_single_numbers(env):
-    env = gymnasium.wrappers.TimeLimit(GymnasiumEnv(env), 5)
-    assert not env.has_wrapper_attr("action_masks")
 
 
 @pytest.mark.slow

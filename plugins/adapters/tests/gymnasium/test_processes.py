@@ -21,37 +21,6 @@ def test_in_64_bit_mode():
     subprocess.run([sys.executable, "-c", program], check=True, env=environment)
 
 
-FORKED = """
-import os, warnings
-import jax
-from envcore.errors import EnvcoreError
-from envcore_adapters.gymnasium import GymnasiumEnv, GymnasiumVectorEnv
-
-warnings.simplefilter("ignore")  # JAX's own, of the fork
-env, envs = GymnasiumEnv("CartPole-v1"), GymnasiumVectorEnv("CartPole-v1", 2)
-env.reset(), envs.reset()
-jax.devices()
-child = os.fork()
-if child:
-    assert os.waitpid(child, 0)[1] == 0
-else:
-    new = GymnasiumEnv(env.env)
-    for call in (env.reset, envs.reset, lambda: envs.step([0, 0]), new.reset):
-        try:
-            call()
-            os._exit(1)
-        except EnvcoreError as error:
-            assert "forked after JAX had started" in str(error)
-    os._exit(0)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-def test_in_a_forked_process():
-    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=120, env={**os.environ, "JAX_PLATFORMS": "cpu"})
-
-
 UNSTARTED = """
 import gymnasium, envcore_adapters.gymnasium
 from envcore_adapters.gymnasium import GymnasiumEnv

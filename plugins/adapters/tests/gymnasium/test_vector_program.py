@@ -119,16 +119,6 @@ def test_disabled():
     envs.step(np.array([1, 1]))
 
 
-@pytest.mark.parametrize("mode", list(AutoresetMode))
-def test_the_modes_play_the_same_first_episode(mode):
-    one = GymnasiumVectorEnv("CartPole-v1", 4, autoreset_mode=mode)
-    two = GymnasiumVectorEnv("CartPole-v1", 4)
-    np.testing.assert_array_equal(one.reset(seed=5)[0], two.reset(seed=5)[0])
-    for action in (0, 1, 0, 1, 1):
-        ours, theirs = one.step(np.full(4, action)), two.step(np.full(4, action))
-        jax.tree.map(np.testing.assert_array_equal, ours[:4], theirs[:4])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("env_id", ["Breakout-MinAtar", "CartPole-v1"])
 def test_arrays_of_jax_are_the_same(env_id):
