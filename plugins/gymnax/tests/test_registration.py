@@ -40,9 +40,10 @@ def test_a_factory_that_makes_something_else(monkeypatch):
         gymnax.make("Nothing-v0")
 
 
-@pytest.mark.parametrize("error", [UnknownEnvironmentError, ValueError])
-def test_an_unknown_id(error):
-    with pytest.raises(error, match=r"'CartPole-v7' is not in registered environments: .*CartPole-v1"):
+def test_an_unknown_id():
+    with pytest.raises(
+        UnknownEnvironmentError, match=r"'CartPole-v7' is not in registered environments: .*CartPole-v1"
+    ):
         gymnax.make("CartPole-v7")
 
 
@@ -53,7 +54,3 @@ def test_errors():
         gymnax.register("CartPole-v1", Count)
     with pytest.raises(InvalidArgumentError, match="needs a callable"):
         gymnax.register("Count-v1", 3)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(InvalidArgumentError, match="must be a string, got 1"):
-        gymnax.register(1, Count)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(InvalidArgumentError, match="must not be empty"):
-        gymnax.register("", Count)

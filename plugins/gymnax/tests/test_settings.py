@@ -13,7 +13,6 @@ SHAPES = {
     "Breakout-MinAtar": (10, 10, 4),
     "Catch-bsuite": (10, 5),
     "MemoryChain-bsuite": (3,),
-    "UmbrellaChain-bsuite": (3,),
     "DiscountingChain-bsuite": (2,),
     "SimpleBandit-bsuite": (1, 1),
     "Pong-misc": (30, 40, 3),

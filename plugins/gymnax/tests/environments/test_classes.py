@@ -56,8 +56,3 @@ def test_a_state_from_numbers_of_any_type(name):
     start = env.reset(jax.random.key(0))[1]
     assert jax.tree.map(lambda x: (x.shape, x.dtype), state) == jax.tree.map(lambda x: (x.shape, x.dtype), start)
     assert env.step(jax.random.key(0), state, env.action_space().sample(jax.random.key(0)))[1].time == 3
-
-
-def test_a_state_with_an_unknown_field():
-    with pytest.raises(AttributeError, match="ball_z"):
-        gymnax.environments.minatar.breakout.EnvState(ball_z=1)

