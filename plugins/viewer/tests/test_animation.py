@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 
 import jax.numpy as jnp
 import numpy as np
@@ -60,28 +59,13 @@ def test_unchanged_pixels_of_a_gif_do_not_flicker(tmp_path):
     assert (still == still[0]).all()
 
 
-@pytest.mark.parametrize("suffix", ["gif", *EXACT])
-def test_what_does_not_change_is_stored_once(tmp_path, suffix):
-    frames = np.repeat(np.random.default_rng(0).integers(0, 256, (1, 64, 64, 3)).astype(np.uint8), 8, axis=0)
-    sizes = []
-    for count in (1, 8):
-        frames[1:6, 9:12, 9:12] = 0
-        save_animation(tmp_path / f"{count}.{suffix}", frames[:count])
-        sizes.append((tmp_path / f"{count}.{suffix}").stat().st_size)
-    assert sizes[1] < 1.15 * sizes[0]
-
-
 @pytest.mark.parametrize(
     ("name", "fps", "milliseconds"),
     [
-        ("a.gif", 50, 20),
         ("a.gif", 30, 30),
-        ("a.gif", 12, 80),
         ("a.gif", 120, 20),
-        ("a.gif", 0.01, 100_000),
         ("a.webp", 30, 33),
         ("a.png", np.float32(7.5), 133),
-        ("a.webp", 1000, 11),
     ],
 )
 def test_frame_times_are_rounded_to_what_the_format_and_browsers_allow(tmp_path, name, fps, milliseconds):
@@ -104,11 +88,10 @@ def test_mp4_has_the_colors_and_the_duration(tmp_path, height, width, fps):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a program without a compiler")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # imageio leaves the broken pipe
-@pytest.mark.parametrize("script", ["exit 3", "cat >/dev/null; exit 1", "kill -KILL $$"])
-def test_ffmpeg_that_fails_leaves_the_older_file(tmp_path, monkeypatch, script):
+def test_ffmpeg_that_fails_leaves_the_older_file(tmp_path, monkeypatch):
     pytest.importorskip("imageio_ffmpeg")
     program, folder = tmp_path / "ffmpeg", tmp_path / "out"
-    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.write_text("#!/bin/sh\nexit 3\n")
     program.chmod(0o700)
     monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(program))
     folder.mkdir()
@@ -119,43 +102,28 @@ def test_ffmpeg_that_fails_leaves_the_older_file(tmp_path, monkeypatch, script):
     assert [each.read_bytes() for each in folder.iterdir()] == [b"old"]
 
 
-@pytest.mark.parametrize(
-    ("error", "expected"),
-    [(OSError(28, "No space left on device"), FileError), (KeyboardInterrupt("stop"), KeyboardInterrupt)],
-)
-def test_an_attempt_that_fails_leaves_the_older_file(tmp_path, monkeypatch, error, expected):
+def test_a_full_disk_leaves_the_older_file(tmp_path, monkeypatch):
     (tmp_path / "a.gif").write_bytes(b"old")
 
     def fail(self, file, **options):
         file.write(b"GIF89a, the first half")
-        raise error
+        raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Image.Image, "save", fail)
-    with pytest.raises(expected):
+    with pytest.raises(FileError):
         save_animation(tmp_path / "a.gif", confetti(2))
     assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"old"]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs links")
-def test_an_older_file_is_replaced_and_a_link_stays_a_link(tmp_path):
-    (tmp_path / "b.gif").write_bytes(b"old")
-    (tmp_path / "a.gif").symlink_to("b.gif")
-    save_animation(str(tmp_path / "a.gif"), confetti(2))
-    assert (tmp_path / "a.gif").is_symlink()
-    assert len(read(tmp_path / "b.gif")[0]) == 2
-    assert len(list(tmp_path.iterdir())) == 2
 
 
 @pytest.mark.parametrize("attempt", [check_writable, lambda *args: save_animation(args[0], confetti(2), *args[1:])])
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("",), r"cannot write \.: the name must end in \.gif, \.webp, \.png, \.apng, \.mp4\."),
         (("a.txt",), r"cannot write a\.txt: the name must end in"),
         (("missing/a.gif",), "the folder .*missing does not exist; create it first"),
         (("a.gif",), r"cannot write a\.gif: a\.gif is read-only; choose another place"),
         (("a.mp4",), r"to write an MP4, install 'envcore-viewer\[video\]'"),
-        *((("b.gif", fps), "fps must be a positive number") for fps in (0, -1, np.nan, np.inf, True, "30", [1, 2])),
+        (("b.gif", np.nan), "fps must be a positive number"),
     ],
 )
 def test_bad_paths_and_frame_rates(tmp_path, monkeypatch, attempt, args, message):
@@ -169,30 +137,11 @@ def test_bad_paths_and_frame_rates(tmp_path, monkeypatch, attempt, args, message
     assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"old"]
 
 
-@pytest.mark.parametrize(
-    "frames",
-    [
-        [],
-        np.zeros((0, 8, 8, 3), np.uint8),
-        np.zeros((8, 8, 3), np.uint8),
-        np.zeros((4, 3, 8, 8), np.uint8),
-        np.zeros((4, 0, 8, 3), np.uint8),
-        np.zeros((4, 8, 8, 3), np.float32),
-    ],
-)
+@pytest.mark.parametrize("frames", [[], np.zeros((8, 8, 3), np.uint8), np.zeros((4, 8, 8, 3), np.float32)])
 def test_bad_frames(tmp_path, frames):
     with pytest.raises(AnimationError, match=r"frames must be uint8 \(time, height, width, 3\), at least one, got "):
         save_animation(tmp_path / "a.gif", frames)
     assert not list(tmp_path.iterdir())
-
-
-def test_it_needs_neither_jax_nor_pillow_to_check_a_path():
-    program = (
-        "import sys, tempfile; from envcore_viewer.animation import check_writable; "
-        "check_writable(tempfile.gettempdir() + '/a.gif'); "
-        "assert not {'jax', 'PIL', 'imageio'} & set(sys.modules), 'imported too much'"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "TMPDIR": tempfile.gettempdir()})
 
 
 # Captions.
@@ -239,12 +188,6 @@ def test_only_changing_parts_move_and_the_strip_has_one_height():
     changes = (dark[1] != dark[3]).any(0)
     assert changes.any()
     assert not changes[50:].any()  # after the step
-
-
-@pytest.mark.parametrize("texts", [["", ""], ["a", ""], ["  ", "é ü 漢"]])
-def test_any_text_is_a_caption(texts):
-    frames = confetti(2, height=64, width=64)
-    assert caption(frames, texts).shape == caption(frames, ["x", "x"]).shape
 
 
 @pytest.mark.parametrize(

@@ -2,22 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import pytest
 from ctrl_c import SOON, envcore, interrupt
-
-if TYPE_CHECKING:
-    from command_line import Run
-
-
-def test_an_empty_path_is_an_error(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    code, out, err = run("render", "Counter-v0", "--out", "")
-    assert (code, out) == (2, "")
-    assert "the path is empty." in err
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow

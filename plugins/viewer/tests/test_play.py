@@ -22,9 +22,7 @@ from envcore import registry
 from envcore.specs import EnvSpec
 from envcore_cli import main
 toy.Fuse.action_names = ()  # without names, no action is idle
-toy.Still = type("Still", (toy.Counter,), {{"render_fps": 0}})
-toy.Misnamed = type("Misnamed", (toy.Counter,), {{"action_names": ("a",)}})
-for name in ("Counter", "Fuse", "Deck", "Spring", "Still", "Misnamed"):
+for name in ("Counter", "Fuse", "Deck", "Spring"):
     registry.register(f"{{name}}-v0", f"toy:{{name}}")
 sys.argv = ["envcore", "play", *{!r}]
 main()
@@ -104,29 +102,11 @@ def test_a_game_without_an_idle_action_waits_for_each_key_and_fits_its_terminal(
         assert "No episode of Fuse-v0 was finished." in terminal.text.replace("\n", "")
 
 
-@pytest.mark.parametrize(
-    ("env_id", "message"),
-    [
-        ("Deck-v0", "Deck cannot be rendered: its class Deck has to implement render"),
-        pytest.param("Still-v0", "fps must be a positive number of frames per second, got 0", marks=pytest.mark.slow),
-        pytest.param(
-            "Misnamed-v0", "action_names must name all of Discrete(2) or none, got ('a',)", marks=pytest.mark.slow
-        ),
-    ],
-)
-def test_an_environment_that_cannot_be_played_says_why(env_id, message):
-    with play(env_id, rows=24, columns=150) as terminal:
+def test_an_environment_that_cannot_be_played_says_why():
+    with play("Deck-v0", rows=24, columns=150) as terminal:
         assert terminal.wait_for_end() == 1
-        assert f"error: {message}" in terminal.text
+        assert "error: Deck cannot be rendered: its class Deck has to implement render" in terminal.text
         assert terminal.echoes
-
-
-@pytest.mark.slow
-def test_a_dumb_terminal_is_an_error(monkeypatch):
-    monkeypatch.setattr("terminal.TERM", "dumb")
-    with play("Counter-v0", columns=100) as terminal:
-        assert terminal.wait_for_end() == 1
-        assert "error: envcore play cannot show pictures where TERM is dumb or unknown" in terminal.text
 
 
 @pytest.mark.slow
@@ -151,10 +131,8 @@ def counted(count: int) -> CounterState:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("Nowhere-v0",), "there is no environment 'Nowhere-v0'"),
         (("Counter-v0",), "envcore play needs a keyboard: run it in a POSIX terminal"),
         (("Counter-v0", "--fps", "0"), "fps must be a positive number of frames per second, got 0.0"),
-        (("Counter-v0", "--seed", "-1"), r"seed must be an integer from 0 to 2**63 - 1, got -1"),
     ],
 )
 def test_play_says_in_one_line_what_is_wrong(run: Run, args: tuple[str, ...], message: str) -> None:

@@ -26,25 +26,8 @@ def ones(policy_params, obs, key):
     assert policy_params is None
     return jnp.int32(1)
 
-number = 3
-
 def breaks(policy_params, obs, key):
     raise ValueError("first line\\nsecond line")
-
-def leaves(policy_params, obs, key):
-    raise SystemExit(3)
-
-def of_two(policy_params, obs):
-    return 0
-
-def looks(policy_params, obs, key):
-    return 0 if obs[0] > 0 else 1
-
-def floats(policy_params, obs, key):
-    return jnp.float32(1)
-
-def outside(policy_params, obs, key):
-    return jnp.int32(7)
 """
 
 
@@ -71,32 +54,15 @@ class TestRender:
                     np.asarray(image.convert("RGB")), Counter().render(state, Counter().default_params, height=6)
                 )
 
-    @pytest.mark.parametrize(
-        ("name", "message"),
-        [
-            ("number", "my_agent:number is not a function, but 3"),
-            ("breaks", "ValueError: first line"),
-            ("leaves", "SystemExit: 3"),
-            ("of_two", "TypeError: of_two() takes 2 positional arguments"),
-            ("looks", "TracerBoolConversionError: "),
-            (
-                "floats",
-                "an action of Counter must be in Discrete(2): expected an integer, got float32",
-            ),
-            ("outside", "returned actions that are not in Discrete(2)"),
-        ],
-    )
-    def test_a_policy_that_fails_is_named(
-        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str
-    ):
+    def test_a_policy_that_fails_is_named(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         (tmp_path / "my_agent.py").write_text(ONES)
         monkeypatch.chdir(tmp_path)
         monkeypatch.setattr("sys.path", list(__import__("sys").path))
-        args = ("--policy", f"my_agent:{name}", "--steps", "2", "--height", "6")
+        args = ("--policy", "my_agent:breaks", "--steps", "2", "--height", "6")
         code, _, err = run("render", "Counter-v0", "--out", "a.png", *args)
         assert code == 1
-        assert f"policy my_agent:{name}" in err
-        assert message in err
+        assert "policy my_agent:breaks" in err
+        assert "ValueError: first line" in err
         assert err.count("\n") == 1
         assert not Path("a.png").exists()
 
@@ -145,28 +111,11 @@ class TestRender:
         ("args", "message"),
         [
             (("Counter-v0", "--out", "a.gif", "--names", "--height", "20"), "needs a width of 32 pixels for a caption"),
-            (("Nowhere-v0", "--out", "a.gif"), "there is no environment 'Nowhere-v0'"),
             (("Deck-v0", "--out", "a.gif"), "Deck cannot be rendered: its class Deck has to implement render"),
             (("Counter-v0", "--out", "a.txt"), "the name must end in .gif"),
-            (("Counter-v0", "--out", "no/a.gif"), "no does not exist; create it first"),
-            (("Counter-v0", "--out", "a.gif", "--policy", "my.py:f"), "MODULE:FUNCTION, as in `import MODULE`"),
-            (("Counter-v0", "--out", "a.gif", "--policy", "./my:f"), "MODULE:FUNCTION, as in `import MODULE`"),
             (("Counter-v0", "--out", "a.gif", "--height", "0"), "a positive integer, got 0"),
-            (("Counter-v0", "--out", "a.gif", "--height", "2000000000"), "at most 65,536, got 2000000000"),
-            (
-                ("Counter-v0", "--out", "a.gif", "--fps", "0"),
-                "fps must be a positive number",
-            ),
-            (("Counter-v0", "--out", "a.gif", "--seed", "-1"), "seed must be an integer from 0 to 2**63 - 1, got -1"),
-            (
-                ("Counter-v0", "--out", "a.gif", "--policy", "best"),
-                "policy must be random, legal or MODULE:FUNCTION",
-            ),
-            (
-                ("Counter-v0", "--out", "a.gif", "--policy", "nowhere:f"),
-                "No module named 'nowhere'",
-            ),
-            (("Counter-v0", "--out", "a.gif", "--policy", "json:f"), "has no attribute 'f'"),
+            (("Counter-v0", "--out", "a.gif", "--fps", "0"), "fps must be a positive number"),
+            (("Counter-v0", "--out", "a.gif", "--policy", "best"), "policy must be random, legal or MODULE:FUNCTION"),
         ],
     )
     def test_says_in_one_line_what_is_wrong(
@@ -179,17 +128,9 @@ class TestRender:
         assert err.count("\n") == 1
         assert not list(tmp_path.iterdir())
 
-    @pytest.mark.parametrize("name", ["--steps", "--num-envs", "--columns"])
-    def test_counts_are_positive(self, run: Run, name: str):
-        code, _, err = run("render", "Counter-v0", "--out", "a.gif", name, "0")
-        assert code == 2
-        assert f"Invalid value for '{name}'" in err
-
-    @pytest.mark.parametrize(
-        "args", [("--steps", "1000000", "--num-envs", "1000"), ("--num-envs", "10000", "--height", "2000")]
-    )
-    def test_says_what_does_not_fit(self, run: Run, tmp_path: Path, args: tuple[str, ...]):
-        code, _, err = run("render", "Counter-v0", "--out", str(tmp_path / "a.gif"), *args)
+    def test_says_what_does_not_fit(self, run: Run, tmp_path: Path):
+        args = ("--out", str(tmp_path / "a.gif"), "--steps", "1000000", "--num-envs", "1000")
+        code, _, err = run("render", "Counter-v0", *args)
         assert code == 1
         assert re.match(r"error: --steps [\d,]+ would take about .*: choose fewer steps or copies, or a smaller", err)
         assert err.count("\n") == 1
