@@ -27,17 +27,7 @@ def test_version(run: Run) -> None:
     [
         "list",
         "rollout nope",
-        *(
-            pytest.param(args, marks=pytest.mark.slow)
-            for args in (
-                "--version",
-                "info nope",
-                "render nope --out x.gif",  # of envcore-viewer; no more than its options is imported
-                "play nope",
-                "info nope --set a=1",
-                "rollout CartPole --option size",
-            )
-        ),
+        pytest.param("render nope --out x.gif", marks=pytest.mark.slow),  # no more than its options is imported
     ],
 )
 def test_answers_that_need_no_jax_do_not_import_it(args: str) -> None:
@@ -52,7 +42,7 @@ except SystemExit as leaving:
     sys.exit(f"status {{leaving.code or 0}}, heavy: {{heavy}}")
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    status = 0 if args in ("--version", "list") else 1
+    status = 0 if args == "list" else 1
     assert done.stderr.splitlines()[-1] == f"status {status}, heavy: []"
 
 
@@ -67,10 +57,8 @@ def test_rollout_with_set_and_option(run: Run) -> None:
         (("rollout", "Conter-v0"), "Did you mean 'Counter-v0'"),
         (("rollout", "Counter-v0", "--num-envs", "0"), "num_envs must be a positive integer, got 0"),
         (("info", "Broken-v0"), "cannot be imported"),
-        (("rollout", "Counter-v0", "--num-envs", "2147483648000"), "num_envs 2,147,483,648,000 would take about"),
         (("info", "Counter-v0", "--set", "bonus"), "--set must be NAME=VALUE, as in --set size=8, got 'bonus'"),
         (("info", "Counter-v0", "--set", "bonus=much"), "Counter's params.bonus must be float32, got <U4."),
-        (("info", "Counter-v0", "--option", "bonus=1"), "or --set bonus=... on the command line"),
     ],
 )
 def test_errors_are_one_line(run: Run, tmp_path: Path, args: tuple[str, ...], message: str) -> None:

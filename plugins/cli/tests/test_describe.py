@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from envcore import registry
-
 if TYPE_CHECKING:
     from command_line import Run
 
@@ -17,15 +15,6 @@ def test_info(run: Run) -> None:
     for part in ("Counter-v0", "made up", "Discrete(2)", "goal=3", "bonus=0.5", "max_steps_in_episode=10"):
         assert part in out
     assert out.endswith("\nAction 1 counts, action 0 waits; the episode ends at `goal`. Draws nothing.\n")
-
-
-def test_info_of_a_wrapped_environment_has_the_rules_inside(run: Run) -> None:
-    registry.register("Gain-v0", "toy:make_gain")
-    code, out, _ = run("info", "Gain-v0")
-    assert code == 0
-    assert "gain=3.0, max_steps_in_episode=10, bonus=0.5" in out
-    assert "Action 1 counts, action 0 waits" in out
-    assert "Gain(" not in out  # its docstring is only its signature
 
 
 def test_info_shows_what_set_and_option_change(run: Run) -> None:

@@ -55,26 +55,6 @@ class TestResults:
         assert "compile time" not in again
 
 
-class TestErrors:
-    @pytest.mark.parametrize(
-        ("args", "message"),
-        [
-            (("--out", "{tmp}/run"), "out needs steps or episodes: how long the rollout is."),
-            (
-                ("--steps", "3", "--out", "{tmp}/run", "--record", "obs,rewards"),
-                (
-                    "record takes state, obs, action, reward, next_obs, done, discount, terminated, truncated, "
-                    "waited, separated by commas; got 'rewards'."
-                ),
-            ),
-        ],
-    )
-    def test_bad_arguments(self, run: Run, tmp_path: Path, args: tuple[str, ...], message: str) -> None:
-        code, _, err = run("rollout", "Counter-v0", *(each.format(tmp=tmp_path) for each in args))
-        assert (code, err) == (1, f"error: {message}\n")
-        assert list(tmp_path.iterdir()) == []
-
-
 LONG = ("rollout", "CartPole-v1", "--num-envs", "16", "--steps", "40000", "--seed", "5")
 RECORD_LONG = ("--record", "obs,action,reward,done")
 
@@ -144,36 +124,6 @@ def test_two_processes_record_what_one_records(whole: Path, tmp_path: Path) -> N
         np.testing.assert_array_equal(theirs[name], array)
     statistics = [json.loads((each / "statistics.json").read_text()) for each in (two, whole)]
     assert statistics[0] == pytest.approx(statistics[1], rel=1e-12)
-
-
-def saved_steps(folder: Path) -> int:
-    path = folder / "statistics.json"
-    return json.loads(path.read_text())["steps"] if path.exists() else 0
-
-
-@pytest.mark.slow
-@pytest.mark.long
-def test_sigterm_to_any_of_two_processes_saves_what_both_have_collected(whole: Path, tmp_path: Path) -> None:
-    two = tmp_path / "two"
-    program = SHORT_CHUNKS.format(256 * 16, 1e9)
-    for targets in ((0,), (1, 0)):
-        before = saved_steps(two)
-        with commands(*pair(*LONG, *RECORD_LONG, "--out", str(two), program=program)) as found:
-            wait_for_shards(two, 2 * before // 256 + 10, found[0])
-            for each in targets:
-                found[each].process.send_signal(signal.SIGTERM)
-            ends = [each.end() for each in found]
-        assert [(status, err) for status, _, err in ends] == [(143, "")] * 2
-        assert saved_steps(two) > before
-        assert f"{saved_steps(two):,} steps each" in ends[0][1]
-    with commands(*pair(*LONG, *RECORD_LONG, "--out", str(two), program=program)) as found:
-        assert [each.end()[0] for each in found] == [0, 0]
-    mine, theirs = recorded(whole), recorded(two)
-    for name, array in mine.items():
-        np.testing.assert_array_equal(theirs[name], array)
-    assert json.loads((two / "statistics.json").read_text()) == pytest.approx(
-        json.loads((whole / "statistics.json").read_text()), rel=1e-12
-    )
 
 
 def test_results_so_far_are_shown_on_ctrl_c(run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

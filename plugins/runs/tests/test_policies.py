@@ -144,13 +144,3 @@ def test_legal_actions() -> None:
 def test_what_cannot_be_found(name: str, message: str) -> None:
     with pytest.raises(InvalidArgumentError, match=message):
         find_player(name, "Counter-v0", ENV, PARAMS)
-
-
-def test_an_action_that_does_not_fit_is_named(tmp_path: Path) -> None:
-    code = (
-        "import jax.numpy as jnp\n\ndef f(policy_params: object, obs: object, key: object):\n    return jnp.ones(2)\n"
-    )
-    (tmp_path / "user_policies.py").write_text(code)
-    player: Any = find_player("user_policies:f", "Counter-v0", ENV, PARAMS)
-    with pytest.raises(InvalidArgumentError, match="policy user_policies:f fails when jit traces it"):
-        player.act((), OBS, KEY)

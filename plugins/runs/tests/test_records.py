@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from envcore.errors import FileError, InvalidArgumentError
+from envcore.errors import FileError
 from envcore_runs.records import File, Natural
 
 
@@ -27,21 +27,6 @@ class Record:
 def test_a_file_becomes_what_describes_it(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
     assert File(tmp_path / name).read(Record) == Record("x", [1, 2], 3.0)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "Expecting property name"),
-        ('{"name": "x"}', "Object missing required field `sizes`"),
-        ('{"name": "x", "sizes": [1, -1]}', r"Expected `int` >= 0 - at `\$.sizes\[1\]`"),
-    ],
-)
-def test_damaged_files(text: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    path.write_text(text)
-    with pytest.raises(InvalidArgumentError, match=f"^{path} is damaged: .*{message}.* Move it away.$"):
-        File(path, "Move it away.", InvalidArgumentError).read(Record)
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -36,9 +36,7 @@ EMITTERS = "--xla_cpu_use_fusion_emitters=false"
     [
         ((0, 6, 0), None, f"{LEVEL} {ONE_PART} {EMITTERS}"),
         ((0, 12, 0), None, f"{LEVEL} {ONE_PART}"),  # which has no such emitters to turn off
-        ((0, 10, 2), "--xla_dump_to=here", f"--xla_dump_to=here {LEVEL} {ONE_PART} {EMITTERS}"),
         ((0, 10, 2), "--xla_backend_optimization_level=2", f"--xla_backend_optimization_level=2 {ONE_PART} {EMITTERS}"),
-        ((0, 10, 2), f"{EMITTERS} {LEVEL}", f"{EMITTERS} {LEVEL} {ONE_PART}"),
     ],
 )
 def test_flags_of_whole_processes(

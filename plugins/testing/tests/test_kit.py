@@ -128,12 +128,6 @@ def test_the_params_given_are_the_ones_that_are_checked() -> None:
         check_env(toy.Counter(), params, num_steps=16)
 
 
-def test_the_numerics_of_the_process_do_not_matter() -> None:
-    with jax.numpy_dtype_promotion("strict"):
-        for case in cases(BROKEN["strict_dtype_promotion"][0], "constant_types", "x64", "authors_methods"):
-            case()
-
-
 def test_rules_that_do_not_apply_say_why() -> None:
     results = {}
     for case in cases(toy.Deck(), "batched_params", "finite_gradients", "pictures"):
@@ -145,16 +139,6 @@ def test_rules_that_do_not_apply_say_why() -> None:
         "Deck-finite_gradients": ("SkipTest", "the environment is not declared differentiable"),
         "Deck-pictures": ("SkipTest", "the environment has no picture"),
     }
-
-
-def test_collecting_cases_runs_nothing() -> None:
-    class Untouchable(toy.Counter):
-        def __getattribute__(self, name: str) -> Any:
-            if name == "__class__":  # which isinstance reads
-                return Untouchable
-            raise AssertionError(name)
-
-    assert len(cases(object.__new__(Untouchable))) == len(RULES)
 
 
 def test_the_check_ends_where_nothing_runs() -> None:

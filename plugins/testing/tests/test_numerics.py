@@ -17,10 +17,3 @@ def test_each_switch() -> None:
         jnp.add(jnp.int32(1), jnp.float32(1))
     with numerics(rank_promotion="raise"), pytest.raises(ValueError, match="rank_promotion"):
         jnp.add(jnp.ones((2, 1)), jnp.ones(3))
-
-
-def test_the_old_switches_are_put_back() -> None:
-    before = jnp.zeros(()).dtype
-    with numerics(x64=True):
-        pass
-    assert jnp.zeros(()).dtype == before

@@ -42,21 +42,12 @@ def test_ends_are_dissected_where_there_are_few() -> None:
     assert 0 < never.steps.ended[:16].sum() < 16
 
 
-def test_single_steps_are_the_dissected_ones() -> None:
-    assert [float(step[2]) for step in subject().single_steps] == np.asarray(subject().steps.step[2]).tolist()
-
-
 def test_batches_are_recorded_too() -> None:
     batch = subject(Batched(toy.Counter(), 2))
     steps = batch.recording
     assert steps.reward.shape == (4, 60, 2)
     assert steps.obs_inside["obs"].shape == (4, 60)
     assert batch.steps.ended.shape == (32, 2)
-
-
-def test_legacy_keys_are_turned_into_typed_ones() -> None:
-    legacy = Subject(toy.Counter(), None, jax.random.PRNGKey(3), 16)
-    assert legacy.key == jax.random.key(3)
 
 
 def test_the_key_can_be_asked_for_first_while_something_is_traced() -> None:

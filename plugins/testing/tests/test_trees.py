@@ -12,9 +12,6 @@ from envcore_testing.trees import (
     as_numpy,
     exact_differences,
     float_leaves,
-    join,
-    on_host,
-    take,
     type_differences,
     value_differences,
     with_leaf,
@@ -33,13 +30,6 @@ def test_the_differing_leaf_is_named() -> None:
     assert value_differences({"a": zeros}, {"a": zeros + 1}) == ["['a'] is 0.0 instead of 1.0"]
     assert value_differences({"a": zeros}, {"a": zeros[:1]}) == ["['a'] has shape (2,) instead of (1,)"]
     assert value_differences({"a": zeros}, {"a": zeros + 1}, "obs") == ["obs['a'] is 0.0 instead of 1.0"]
-
-
-def test_every_differing_leaf_is_named() -> None:
-    zeros, wide = np.zeros(2, np.float32), np.zeros(2, np.float64)
-    got, expected = {"a": zeros, "b": zeros, "c": wide}, {"a": wide, "b": zeros, "c": zeros + 1}
-    assert [problem[:5] for problem in type_differences(got, expected)] == ["['a']", "['c']"]
-    assert [problem[:5] for problem in value_differences({**got, "a": zeros + 2}, expected)] == ["['a']", "['c']"]
 
 
 def test_weak_types_differ() -> None:
@@ -84,34 +74,9 @@ def test_nan_inf_and_signed_zeros() -> None:
     assert value_differences(np.float32(np.inf), np.float32(-np.inf)) == ["it is inf instead of -inf"]
 
 
-def test_floats_of_every_width_are_compared() -> None:
-    for dtype in (jnp.float16, jnp.bfloat16, jnp.float8_e4m3fn, np.float32):
-        largest = np.asarray(jnp.finfo(dtype).max, dtype)
-        for x, y in ((largest, -largest), (largest, np.zeros_like(largest))):
-            assert value_differences(x, y) == [f"it is {float(x)} instead of {float(y)}"]
-            assert value_differences(x, x.copy()) == []
-
-
-def test_python_numbers_are_compared_as_arrays() -> None:
-    assert value_differences((True, 2, 0.5), (True, 2, 0.5)) == []
-    assert value_differences((True, 2, 0.5), (False, 3, 1.5)) == [
-        "[0] is True instead of False",
-        "[1] is 2 instead of 3",
-        "[2] is 0.5 instead of 1.5",
-    ]
-
-
-@pytest.mark.parametrize("shape", [(1,), (7,), (3, 5), (2, 3, 4)])
-@pytest.mark.parametrize("dtype", [np.int32, np.float32])
-def test_the_first_differing_element_is_shown(shape: tuple[int, ...], dtype: Any) -> None:
-    values = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
-    for first in range(values.size):
-        other = values + (values >= first) * dtype(100)
-        assert value_differences(values, other) == [f"it is {dtype(first)} instead of {dtype(first + 100)}"]
-
-
-def test_without_elements_nothing_differs() -> None:
-    assert value_differences(np.zeros((0, 3), np.float32), np.ones((0, 3), np.float32)) == []
+def test_the_first_differing_element_is_shown() -> None:
+    values = np.arange(15).reshape(3, 5)
+    assert value_differences(values, values + (values >= 7) * 100) == ["it is 7 instead of 107"]
 
 
 def test_keys_are_compared_by_their_words() -> None:
@@ -119,23 +84,6 @@ def test_keys_are_compared_by_their_words() -> None:
     assert as_numpy(keys).shape == (3, 2)
     assert value_differences(keys, keys) == []
     assert value_differences(keys[:2], keys[1:]) != []
-
-
-def test_take_indexes_every_leaf() -> None:
-    assert take({"a": np.arange(3), "b": np.arange(6).reshape(3, 2)}, 1)["b"].tolist() == [2, 3]
-
-
-def test_joined_trees_follow_each_other() -> None:
-    keys = jax.random.split(jax.random.key(0), 3)
-    joined = join({"a": np.arange(2), "key": keys[:2]}, {"a": np.arange(1), "key": keys[2:]})
-    assert joined["a"].tolist() == [0, 1, 0]
-    assert value_differences(joined["key"], keys) == []
-
-
-def test_on_the_host_there_are_numpy_arrays_and_keys() -> None:
-    tree = on_host({"a": jnp.arange(2), "key": jax.random.key(0)})
-    assert isinstance(tree["a"], np.ndarray)
-    assert jnp.issubdtype(tree["key"].dtype, jax.dtypes.prng_key)
 
 
 def test_one_leaf_is_replaced() -> None:
