@@ -17,8 +17,8 @@ from pathlib import Path
 
 import jax
 import numpy as np
+from envcore_baselines.run import Run
 from envcore_baselines.trained import FOLDER, TrainedAgent, episode_returns, names, path_of
-from envcore_baselines.training import Run
 
 CHOOSING, MEASURING = 1_000_000, 2_000_000
 """Seeds of the episodes; not those that an agent was evaluated with while its settings were chosen."""

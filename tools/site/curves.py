@@ -16,7 +16,7 @@ from typing import Any
 import charts
 import numpy as np
 from envcore_baselines.curve import Curve
-from envcore_baselines.training import Run, saved_curve
+from envcore_baselines.run import Run, saved_curve
 
 FOLDER = Path(__file__).with_name("data") / "curves"
 _POINTS = 50

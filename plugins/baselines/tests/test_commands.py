@@ -14,10 +14,10 @@ import jax
 import pytest
 import typer.core
 from envcore import registry
-from envcore_baselines import algorithms, commands
-from envcore_baselines.training import CHECKPOINT, CURVE_CSV, CURVE_PNG, Training
-from envcore_baselines.training import Run as PlannedRun
-from envcore_runs import checkpoint
+from envcore_baselines import algorithms, commands, training
+from envcore_baselines.run import CHECKPOINT, saved_curve
+from envcore_baselines.run import Run as PlannedRun
+from envcore_baselines.training import CURVE_CSV, CURVE_PNG
 from envcore_runs.folder import claimed
 from PIL import Image
 
@@ -124,19 +124,19 @@ def test_params_that_are_drawn_for_each_episode(run: Run, tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_ctrl_c_saves_the_points_so_far(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(*TRAIN, *SETTINGS, "--out", str(tmp_path / "whole"))[0] == 0
-    out, advance = tmp_path / "parts", Training.advance
+    out, point = tmp_path / "parts", training._point
 
-    def interrupted(self: Training) -> None:
-        advance(self)
+    def interrupted(*args: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
+        return point(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Training, "advance", interrupted)
+        patch.setattr(training, "_point", interrupted)
         options: dict[str, Any] = {"option": ["goal=2"], "set_": ["bonus=0.25"], "setting": SETTINGS[1::2]}
         context = typer.Context(typer.core.TyperCommand("train"))
         with pytest.raises(KeyboardInterrupt):
             commands.train(context, "ppo", "Counter-v0", out, seeds=2, seed=3, **options)
-    assert len(checkpoint.load(out / CHECKPOINT, dict)[1]["steps"]) == 1
+    assert len(saved_curve(out)) == 1
     assert run(*TRAIN, *SETTINGS, "--out", str(out))[0] == 0
     for name in (CHECKPOINT, CURVE_CSV):
         assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import envcore_baselines
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,8 +22,6 @@ from envcore_baselines.learner import ILLEGAL, as_observed, masked, observed, wi
 from envcore_baselines.ppo import Categorical, PPOConfig
 from envcore_baselines.pqn import PQN, PQNConfig
 from envcore_baselines.trained import TrainedAgent, episode_returns
-from envcore_baselines.training import Run, Training
-from envcore_runs.folder import claimed
 from learning import replay
 from toy import Counter, Deck
 
@@ -208,13 +207,8 @@ def test_what_is_observed() -> None:
 @pytest.mark.slow
 def test_a_trained_agent_reads_the_masks_of_its_environment(tmp_path: Path) -> None:
     env = Stairs()
-    config = algorithms.config("ppo", None, {"total_steps": 64, "num_envs": 4, "rollout_steps": 8, "hidden": (8,)})
-    run = Run("ppo", "Stairs-v0", {}, {}, dataclasses.asdict(config), 7, 1)
-    with claimed(tmp_path, dataclasses.asdict(run)):
-        training = Training(run.learner(env, env.default_params), run, tmp_path)
-        while not training.is_finished:
-            training.advance()
-    (agent,) = TrainedAgent.of_run(run, env, env.default_params, tmp_path)
+    settings: dict[str, Any] = {"total_steps": 64, "num_envs": 4, "rollout_steps": 8, "hidden": (8,)}
+    (agent,) = envcore_baselines.train("ppo", env, **settings).agents
     path = tmp_path / "agent.safetensors"
     agent.save(path)
     for each in (agent, *(TrainedAgent.of_file(path, each, env.default_params) for each in (env, agent.env))):

@@ -22,8 +22,8 @@ from envcore_baselines import algorithms, training
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.learner import checked_network
 from envcore_baselines.ppo import PPO
+from envcore_baselines.run import Run
 from envcore_baselines.trained import TrainedAgent
-from envcore_baselines.training import Run
 from guessing import Guess, GuessConfig
 from own_network import Linear, LinearValues, apply, init
 from toy import Counter, Spring

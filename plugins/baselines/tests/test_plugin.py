@@ -40,7 +40,7 @@ import sys
 sys.modules["typer"] = sys.modules["envcore_cli"] = None
 from pathlib import Path
 from envcore_baselines import algorithms, trained
-from envcore_baselines.training import Run, Training
+from envcore_baselines.run import Run, Training
 from envcore_runs.folder import claimed
 
 small = dict(total_steps=128, num_envs=4, rollout_steps=16, minibatches=2, hidden=[8])

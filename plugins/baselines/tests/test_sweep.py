@@ -15,8 +15,8 @@ from envcore_baselines.dqn import DQNConfig
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.es import ESConfig
 from envcore_baselines.ppo import PPOConfig
+from envcore_baselines.run import Run
 from envcore_baselines.sweep import Swept
-from envcore_baselines.training import Run
 from toy import Counter, Spring
 
 if TYPE_CHECKING:

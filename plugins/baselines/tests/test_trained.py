@@ -6,7 +6,6 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import envcore
 import envcore_baselines
 import jax
 import jax.numpy as jnp
@@ -17,34 +16,26 @@ from envcore.errors import FileError, InvalidArgumentError, UnknownEnvironmentEr
 from envcore.registration import Registry
 from envcore.rollout import run_rollout, start_rollout
 from envcore.wrappers import RunningStatistics
-from envcore_baselines import algorithms, trained
+from envcore_baselines import trained
+from envcore_baselines.run import Run as PlannedRun
 from envcore_baselines.trained import TrainedAgent, episode_returns
-from envcore_baselines.training import Run as PlannedRun
-from envcore_baselines.training import Training
+from envcore_classic_control.cartpole import CartPole
 from envcore_runs import checkpoint
-from envcore_runs.folder import claimed
 from toy import Counter
 
 if TYPE_CHECKING:
     from command_line import Run
 
 KEY = jax.random.key(0)
-SMALL = {"total_steps": 64, "num_envs": 4, "rollout_steps": 8, "hidden": (8,)}
+SMALL: dict[str, Any] = {"total_steps": 64, "num_envs": 4, "rollout_steps": 8, "hidden": (8,)}
 QUICK = ("CartPole-v1", "FrozenLake-misc", "MemoryChain-bsuite")
 
 
 @pytest.fixture
-def run_folder(tmp_path: Path) -> Path:
+def run_folder(tmp_path: Path, run: Run) -> Path:
     """The folder of a finished run of two agents on Counter-v0."""
-    env, config = Counter(), algorithms.config("ppo", None, SMALL)
-    folder = tmp_path / "run"
-    run = PlannedRun("ppo", "Counter-v0", {}, {}, dataclasses.asdict(config), 7, 2)
-    with claimed(folder, dataclasses.asdict(run)):
-        learner = algorithms.learner("ppo", env, env.default_params, config)
-        training = Training(learner, run, folder)
-        while not training.is_finished:
-            training.advance()
-    return folder
+    envcore_baselines.train("ppo", "Counter-v0", seed=7, seeds=2, out=tmp_path / "run", **SMALL)
+    return tmp_path / "run"
 
 
 @pytest.mark.slow
@@ -93,9 +84,9 @@ def test_the_first_agent_of_a_run(run_folder: Path) -> None:
 
 
 def test_a_run_in_another_environment(run_folder: Path) -> None:
-    env = envcore.make("CartPole-v1")
+    env = CartPole()
     with pytest.raises(FileError, match="does not fit"):
-        trained.player("CartPole-v1", *env, str(run_folder))
+        trained.player("CartPole-v1", env, env.default_params, str(run_folder))
 
 
 def test_a_saved_agent_plays_the_same(run_folder: Path, tmp_path: Path) -> None:

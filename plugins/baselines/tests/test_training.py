@@ -1,229 +1,223 @@
-"""Runs in folders: their claim, and that a run that was interrupted ends like one that was not, bit for bit."""
+"""Training: what it returns, that an interrupted run ends like a whole one, bit for bit, and its errors."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
+import shutil
 from pathlib import Path
 from typing import Any
 
-import envcore
+import envcore_baselines
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.errors import FileError
-from envcore.wrappers import FlattenObservation, RandomizeParams
+from command_line import Run as Command
+from envcore.errors import EnvcoreError, FileError, InvalidArgumentError
+from envcore.wrappers import FrameStack
 from envcore_baselines import training
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.ppo import PPO, PPOConfig
-from envcore_baselines.training import CHECKPOINT, CURVE_CSV, Run, Training
+from envcore_baselines.run import CHECKPOINT, Run
 from envcore_runs import checkpoint
-from envcore_runs.folder import RUN as RUN_JSON
-from envcore_runs.folder import claimed
-from toy import Counter, Spring
+from envcore_testing.compilation import programs_compiled
+from guessing import Guess, GuessState
+from toy import Counter
 
-RUN = Run("ppo", "Counter-v0", {"goal": 3}, {"bonus": 0.5}, {"num_envs": 4, "hidden": (8,)}, 7, 2)
-CONFIG = PPOConfig(total_steps=9 * 32, num_envs=4, rollout_steps=8, epochs=1, minibatches=2, hidden=(4,))
+SMALL: dict[str, Any] = {"num_envs": 4, "rollout_steps": 8, "epochs": 1, "hidden": (4,), "total_steps": 32 * 9}
+
+pytestmark = pytest.mark.usefixtures("run")
 
 
 @pytest.fixture(autouse=True)
 def three_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A curve has three points; checkpoints are written when a test says so, and at the end."""
+    """A curve has three points."""
     monkeypatch.setattr(training, "_POINTS", 3)
-    monkeypatch.setattr(training, "_SECONDS", 1e9)
 
 
-@pytest.fixture(scope="module")
-def learner() -> PPO:
-    """9 updates."""
-    return PPO(Counter(), Counter().default_params, CONFIG)
-
-
-def finish(training: Training) -> Training:
-    while not training.is_finished:
-        training.advance()
-    return training
+def train(**arguments: Any) -> envcore_baselines.Trained:
+    return envcore_baselines.train("ppo", "Counter-v0", **{**SMALL, **arguments})
 
 
 def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def claim(run: Run, folder: Path) -> None:
-    with claimed(folder, dataclasses.asdict(run)):
-        pass
+def test_what_it_returns() -> None:
+    seen: list[Any] = []
+    found = train(seeds=2, seed=7, evaluation_episodes=4, callback=seen.append)
+    assert found.steps.tolist() == [96, 192, 288] == [point.steps for point in seen]
+    assert found.names == ["seed_7", "seed_8"]
+    assert found.returns.shape == (3, 2)
+    np.testing.assert_array_equal(found.returns, [point.returns for point in seen])
+    measured = {"loss", "entropy", "kl", "gradient_norm", "explained_variance", "greedy_return"}
+    assert set(found.metrics) == set(seen[0].metrics) == measured
+    for name, values in found.metrics.items():
+        np.testing.assert_array_equal(values, [point.metrics[name] for point in seen])
+        assert np.isfinite(values).all()
+    assert np.isnan(seen[0].steps_per_second)  # it was compiled in that time
+    assert all(point.steps_per_second > 0 for point in seen[1:])
+    assert [agent.run.seed for agent in found.agents] == [7, 8]
+    for number, agent in enumerate(found.agents):
+        jax.tree.map(lambda x, y: np.testing.assert_array_equal(x[number], y), found.parameters, agent.agent)  # noqa: B023
+        obs, _ = agent.env.reset(jax.random.key(0), agent.params)
+        action, _ = agent.act(agent.start_memory(), obs, jax.random.key(1))
+        assert agent.env.action_space(agent.params).contains(action)
+    assert not np.allclose(*found.parameters.network["params"]["Dense_0"]["kernel"])
+    alone = train(seed=8)  # up to rounding: a batch of another size is another program
+    np.testing.assert_allclose(alone.returns[:, 0], found.returns[:, 1], rtol=1e-4)
 
 
-class TestRun:
-    def test_a_folder_is_claimed_once_and_found_again(self, tmp_path: Path) -> None:
-        folder = tmp_path / "new" / "run"
-        claim(RUN, folder)
-        claim(RUN, folder)
-        assert Run.load(folder) == dataclasses.replace(RUN, config={"num_envs": 4, "hidden": [8]})
-
-    def test_a_folder_with_other_files(self, tmp_path: Path) -> None:
-        (tmp_path / "thesis.tex").write_text("years of work")
-        with pytest.raises(FileError, match="holds other files"):
-            claim(RUN, tmp_path)
-        assert files(tmp_path) == {"thesis.tex": b"years of work"}
-
-    def test_a_file_in_place_of_the_folder(self, tmp_path: Path) -> None:
-        (tmp_path / "file").touch()
-        with pytest.raises(FileError, match="is not a folder"):
-            claim(RUN, tmp_path / "file")
-        with pytest.raises(FileError, match="cannot create"):
-            claim(RUN, tmp_path / "file" / "inside")
-
-    def test_a_folder_without_a_run(self, tmp_path: Path) -> None:
-        with pytest.raises(FileError, match="holds no run"):
-            Run.load(tmp_path)
-        (tmp_path / RUN_JSON).write_text('{"algorithm": "ppo"}')
-        with pytest.raises(FileError, match="is damaged"):
-            Run.load(tmp_path)
-
-    @pytest.mark.parametrize(("name", "value"), [("num_seeds", 0), ("seed", True), ("options", None)])
-    def test_a_damaged_run(self, tmp_path: Path, name: str, value: Any) -> None:
-        found = {**dataclasses.asdict(RUN), name: value}
-        (tmp_path / RUN_JSON).write_text(json.dumps(found))
-        with pytest.raises(FileError, match=rf"run\.json is damaged: Expected .* - at `\$\.{name}`"):
-            Run.load(tmp_path)
-
-    def test_tuples_and_arrays_come_back(self, tmp_path: Path) -> None:
-        run = dataclasses.replace(RUN, options={"rewards": ((1.0, 2.0), 3.0)}, params={"bonus": [0.5, 1.0]})
-        claim(run, tmp_path)
-        assert Run.load(tmp_path).options == run.options
-
-    def test_params_that_are_arrays(self) -> None:
-        lengths = {"link_lengths": [0.25, 0.5]}
-        _, params = dataclasses.replace(RUN, env_id="Reacher-misc", options={}, params=lengths).make()
-        np.testing.assert_array_equal(params.link_lengths, np.asarray([0.25, 0.5], np.float32))
-
-    def test_runs_that_differ_in_their_seeds_share_a_learner(self) -> None:
-        env, params = envcore.make("Catch-bsuite")
-        run = dataclasses.replace(RUN, env_id="Catch-bsuite", options={}, params={})
-        learner = run.learner(env, params)
-        same, again = dataclasses.replace(run, seed=8, num_seeds=3), envcore.make("Catch-bsuite")
-        assert same.learner(*again) is learner
-        swept = dataclasses.replace(run, sweep={"clip": [0.1, 0.2]})
-        assert swept.learner(env, params) is dataclasses.replace(swept, seed=8).learner(*again)
-        drawn = [RandomizeParams(env, {"max_steps_in_episode": (5, 9)}) for _ in range(2)]
-        assert run.learner(drawn[0], params) is run.learner(drawn[1], params)
-        others = [
-            run.learner(env, params.replace(max_steps_in_episode=7)),
-            run.learner(*envcore.make("Catch-bsuite", rows=5)),
-            run.learner(FlattenObservation(env), params),
-            run.learner(drawn[0], params),
-            dataclasses.replace(run, config={**run.config, "clip": 0.3}).learner(env, params),
-            dataclasses.replace(run, algorithm="pqn").learner(env, params),
-            swept.learner(env, params),
-        ]
-        assert len({id(each) for each in (learner, *others)}) == 8
-
-    def test_a_setting_that_is_gone(self) -> None:
-        with pytest.raises(ConfigError, match=r"run\.json: there is no setting 'klip'"):
-            dataclasses.replace(RUN, config={"klip": 1}).learner(Counter(), Counter().default_params)
+@pytest.mark.slow
+def test_the_same_settings_are_compiled_once() -> None:
+    first = train(evaluation_episodes=2)
+    before = programs_compiled()
+    other = train(evaluation_episodes=2, seed=5)
+    assert programs_compiled() == before
+    assert not np.array_equal(first.metrics["loss"], other.metrics["loss"])
 
 
-class TestTraining:
-    @pytest.fixture
-    def whole(self, learner: PPO, tmp_path: Path) -> Path:
-        """The folder of a run without an interruption."""
-        (tmp_path / "whole").mkdir()
-        finish(Training(learner, RUN, tmp_path / "whole"))
-        return tmp_path / "whole"
+@pytest.mark.slow
+def test_it_is_what_the_command_does(run: Command, tmp_path: Path) -> None:
+    found = train(params={"bonus": 0.25}, out=tmp_path / "python")
+    settings = [f"{name}={list(value) if isinstance(value, tuple) else value}" for name, value in SMALL.items()]
+    arguments = [argument for setting in settings for argument in ("--setting", setting)]
+    code, _, err = run(
+        "train", "ppo", "Counter-v0", "--set", "bonus=0.25", "--out", str(tmp_path / "command"), *arguments
+    )
+    assert (code, err) == (0, "")
+    assert sorted(files(tmp_path / "python")) == [CHECKPOINT, "curve.csv", "curve.png", "run.json"]
+    assert files(tmp_path / "python") == files(tmp_path / "command")
+    again = train(params={"bonus": 0.25}, out=tmp_path / "python")
+    np.testing.assert_array_equal(again.returns, found.returns)
+    with pytest.raises(FileError, match=r"holds another run: its params\.bonus is 0\.25"):
+        train(out=tmp_path / "python")
 
-    @pytest.mark.slow
-    def test_the_curve_covers_all_updates(self, learner: PPO, whole: Path) -> None:
-        found = Training(learner, RUN, whole)
-        assert found.is_finished
-        assert found.curve.steps == [96, 192, 288]
-        assert (whole / CURVE_CSV).read_text() == found.curve.to_csv(RUN.names)
-        assert set(files(whole)) == {CHECKPOINT, CURVE_CSV}
 
-    @pytest.mark.parametrize("points", [1, 2])
-    def test_an_interrupted_run_ends_like_a_whole_one(
-        self, learner: PPO, whole: Path, tmp_path: Path, points: int
-    ) -> None:
-        folder = tmp_path / "interrupted"
-        folder.mkdir()
-        first = Training(learner, RUN, folder)
-        for _ in range(points):
-            first.advance()
-        first.save()
-        if points == 1:
-            first.advance()  # lost
-        again = Training(learner, RUN, folder)
-        assert len(again.curve) == points
-        finish(again)
-        assert files(folder) == files(whole)
+def test_a_run_that_was_killed_or_ended_by_its_callback_continues_to_the_same_bytes(tmp_path: Path) -> None:
+    def copied(point: Any) -> None:
+        shutil.copytree(tmp_path / "whole", tmp_path / str(point.steps))
 
-    def test_a_full_disk_between_curve_and_checkpoint_loses_what_followed_the_last_one(
-        self, learner: PPO, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def full(path: Path, *args: Any) -> None:
+    arguments: dict[str, Any] = {"seeds": 2, "evaluation_episodes": 2, "checkpoint_seconds": 0}
+    train(out=tmp_path / "whole", callback=copied, **arguments)
+    part = train(out=tmp_path / "ended", callback=lambda point: point.steps >= 192, **arguments)
+    assert part.steps.tolist() == [96, 192]
+    assert (tmp_path / "ended" / "curve.png").exists()
+    for name in ("96", "192", "ended"):
+        assert len((tmp_path / name / "curve.csv").read_text().splitlines()) < 7
+        train(out=tmp_path / name, **arguments)
+        assert files(tmp_path / name) == files(tmp_path / "whole")
+
+
+def test_a_full_disk_loses_what_followed_the_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save, calls = checkpoint.save, list[int]()
+
+    def full(path: Path, *args: Any) -> None:
+        calls.append(1)
+        if len(calls) == 2:
             raise FileError(f"cannot write {path}: No space left on device.")
+        save(path, *args)
 
-        folder = tmp_path / "full"
-        folder.mkdir()
-        first = Training(learner, RUN, folder)
-        first.advance()
-        first.save()
-        first.advance()
-        with monkeypatch.context() as patch:
-            patch.setattr(checkpoint, "save", full)
-            with pytest.raises(FileError, match="No space left"):
-                first.save()
-        again = Training(learner, RUN, folder)
-        assert len(again.curve) == 1
-        finish(again)
-        assert files(folder) == files(whole)
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "save", full)
+        with pytest.raises(FileError, match="No space left"):
+            train(out=tmp_path / "full", checkpoint_seconds=0)
+    train(out=tmp_path / "full", callback=lambda point: calls.append(point.steps))
+    assert calls[2:] == [192, 288]
+    train(out=tmp_path / "whole")
+    assert files(tmp_path / "full") == files(tmp_path / "whole")
 
-    def test_each_seed_learns_as_it_would_in_other_company(self, learner: PPO, whole: Path, tmp_path: Path) -> None:
-        """Up to rounding: a batch of another size is another program."""
-        folder = tmp_path / "other"
-        folder.mkdir()
-        other = finish(Training(learner, dataclasses.replace(RUN, seed=RUN.seed + 1), folder))
-        found = Training(learner, RUN, whole)
-        mine, theirs = (each.curve.array() for each in (found, other))
-        np.testing.assert_allclose(theirs[:, 0], mine[:, 1], rtol=1e-4)
-        weights = [jax.tree.leaves(each.agents.network) for each in (found, other)]
-        for mine, theirs in zip(*weights, strict=True):
-            np.testing.assert_allclose(mine[1], theirs[0], rtol=1e-3, atol=1e-4)
-            assert not np.allclose(mine[0], mine[1]) or not np.any(mine)
 
-    def test_the_best_point_is_kept(self, learner: PPO, tmp_path: Path) -> None:
-        """The best by evaluation is the agent that was there at that point, also after an interruption."""
+class Peaking(Guess):
+    """Counts in its greedy episodes, and returns most in training, in an update that depends on the seed."""
 
-        def evaluate(agents: Any, keys: jax.Array) -> jax.Array:
-            seen = jnp.abs(agents.network["params"]["Dense_0"]["bias"]).sum(1)  # grows: so one return falls
-            returns = jnp.array([-1.0, 1.0]) * seen + 1e-9 * jax.vmap(jax.random.uniform)(keys)
-            return returns[:, None] + jnp.array([0.0, 2.0])
+    def init(self, key: jax.Array) -> Any:
+        return GuessState(jnp.stack([jnp.int32(0), jax.random.key_data(key)[1].astype(jnp.int32)]))
 
-        first = Training(learner, RUN, tmp_path, evaluate=evaluate)
-        first.advance()
-        best = first.best_agents
-        first.save()
-        again = finish(Training(learner, RUN, tmp_path, evaluate=evaluate))
-        greedy = again.curve.array("greedy_return")
-        assert greedy.shape == (3, 2)
-        assert greedy.argmax(0).tolist() == [0, 2]
-        leaves = list(zip(*map(jax.tree.leaves, (again.best_agents, best, again.agents)), strict=True))
-        for mine, at_first, at_last in leaves:
-            np.testing.assert_array_equal(mine, np.stack([at_first[0], at_last[1]]))
-        assert any((mine[0] != at_last[0]).any() for mine, _, at_last in leaves)
+    def update(self, state: GuessState) -> Any:
+        agent = state.agent + jnp.array([1, 0])
+        return GuessState(agent), {"returns": self.is_best(agent).astype(jnp.float32), "episodes": jnp.int32(1)}
 
-    def test_without_evaluation_the_best_point_is_that_of_the_training(self, learner: PPO, tmp_path: Path) -> None:
-        training, agents = Training(learner, RUN, None), []
-        while not training.is_finished:
-            training.advance()
-            agents.append(training.agents)
-        best = np.nanargmax(training.curve.array(), axis=0)
-        for number, point in enumerate(best):
-            for mine, theirs in zip(*map(jax.tree.leaves, (training.best_agents, agents[point])), strict=True):
-                np.testing.assert_array_equal(mine[number], theirs[number])
+    def act(self, agent: jax.Array, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[Any, Any]:
+        return self.is_best(agent).astype(jnp.int32), memory
 
-    def test_a_checkpoint_of_another_learner(self, whole: Path) -> None:
-        other = PPO(Spring(), Spring().default_params, CONFIG)
-        with pytest.raises(FileError, match="does not fit"):
-            Training(other, RUN, whole)
+    def is_best(self, agent: jax.Array) -> jax.Array:
+        return agent[0] == 1 + 2 * agent[1]
+
+
+@pytest.mark.parametrize("episodes", [0, 2])
+def test_each_agent_is_kept_at_its_best_point(episodes: int, tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"seeds": 2, "evaluation_episodes": episodes, "total_steps": 12, "out": tmp_path}
+    envcore_baselines.train(Peaking, "Counter-v0", callback=lambda point: point.steps == 4, **arguments)
+    found = envcore_baselines.train(Peaking, "Counter-v0", **arguments)
+    assert [int(each.agent[0]) for each in found.agents] == [3, 3]
+    assert [int(each.agent[0]) for each in found.best_agents] == [1, 3]
+
+
+def test_a_callback_that_fails_loses_nothing(tmp_path: Path) -> None:
+    def prune(point: Any) -> None:
+        if point.steps == 192:
+            raise KeyError("pruned")
+
+    with pytest.raises(KeyError, match="pruned"):
+        train(callback=prune, out=tmp_path)
+    assert len((tmp_path / "curve.csv").read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize(("seconds", "saved"), [(0, [True, True, True]), (1e9, [False, False, True])])
+def test_checkpoints_come_as_often_as_asked(seconds: float, saved: list[bool], tmp_path: Path) -> None:
+    path, found = tmp_path / CHECKPOINT, list[bool]()
+    train(out=tmp_path, checkpoint_seconds=seconds, callback=lambda point: found.append(path.exists()))
+    assert found == saved
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "env_id", "arguments", "error", "message"),
+    [
+        ("pop", "Counter-v0", {}, ConfigError, "there is no algorithm 'pop'"),
+        ("ppo", "Nope-v0", {}, EnvcoreError, "Nope-v0"),
+        ("ppo", "Counter-v0", {"seeds": 0}, InvalidArgumentError, "seeds must be a positive integer, got 0"),
+        ("ppo", "Counter-v0", {"devices": 0}, InvalidArgumentError, "devices must be a positive integer, got 0"),
+        ("ppo", "Counter-v0", {"seed": -1}, InvalidArgumentError, "seed must be an integer from 0"),
+        ("ppo", "Counter-v0", {"speed": 1}, ConfigError, "settings: there is no setting 'speed'"),
+        ("ppo", "Counter-v0", {"minibatches": 5}, ConfigError, "minibatches must divide"),
+        ("ppo", "Counter-v0", {"params": {"nope": 1}}, EnvcoreError, "nope"),
+        ("ppo", Counter, {}, InvalidArgumentError, "env must be an id or an environment, without params, got <class"),
+        ("ppo", "Counter-v0", {"evaluation_episodes": -1}, InvalidArgumentError, "evaluation_episodes must be from 0"),
+    ],
+)
+def test_what_does_not_fit(algorithm: str, env_id: Any, arguments: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        envcore_baselines.train(algorithm, env_id, **arguments)
+
+
+def test_an_algorithm_of_the_user(tmp_path: Path) -> None:
+    found = envcore_baselines.train(Guess, "Counter-v0", out=tmp_path / "class", total_steps=80)
+    assert found.returns[:, 0].tolist() == [12.0, 40.0, 68.0]
+    assert found.agents[0].run.algorithm == "guessing:Guess"
+    again = envcore_baselines.train("guessing:Guess", "Counter-v0", out=tmp_path / "class", total_steps=80)
+    np.testing.assert_array_equal(again.returns, found.returns)
+
+    class Local(Guess): ...
+
+    assert envcore_baselines.train(Local, "Counter-v0").agents[0].run.algorithm.endswith("<locals>.Local")
+    with pytest.raises(InvalidArgumentError, match=r"the algorithm .* has no name by which a saved run can find it"):
+        envcore_baselines.train(Local, "Counter-v0", out=tmp_path / "local")
+    assert not (tmp_path / "local").exists()
+
+
+@pytest.mark.slow
+def test_an_environment_of_the_user(tmp_path: Path) -> None:
+    found = envcore_baselines.train("ppo", Counter(goal=2), params={"bonus": 0.25}, out=tmp_path, **SMALL)
+    run = Run.load(tmp_path)
+    assert (run.env_id, run.options, run.params) == ("toy:Counter", {"goal": 2}, {"bonus": 0.25})
+    np.testing.assert_array_equal(train(options={"goal": 2}, params={"bonus": 0.25}).returns, found.returns)
+    stacked = envcore_baselines.train("ppo", FrameStack(Counter(), 2), **SMALL)
+    assert stacked.agents[0].env == FrameStack(Counter(), 2)
+
+
+def test_params_that_are_drawn_for_each_episode() -> None:
+    found = train(randomize={"bonus": (np.float32(0.5), 2)}, devices=1)
+    (agent,) = found.agents
+    assert agent.run.randomize == {"bonus": [0.5, 2]}
+    assert found.returns.max() > 1.5  # an episode earns three times the bonus, whose default is 0.5
+    starts = [agent.env.reset(jax.random.key(seed), agent.params)[1] for seed in range(4)]
+    assert len({float(start.episode_params.bonus) for start in starts}) == 4

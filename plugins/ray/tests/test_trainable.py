@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from envcore_baselines.run import Run
 from envcore_baselines.trained import TrainedAgent
-from envcore_baselines.training import Run
 from envcore_ray import trainable
 from ray import tune
 from ray.tune.schedulers import ASHAScheduler, PopulationBasedTraining

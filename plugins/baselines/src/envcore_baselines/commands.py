@@ -18,7 +18,7 @@ from envcore_baselines import algorithms, settings
 from envcore_baselines.errors import ConfigError
 
 if TYPE_CHECKING:
-    from envcore_baselines.experiment import Trained
+    from envcore_baselines.training import Trained
 
 
 def _repeatable(metavar: str, text: str) -> Any:
@@ -70,7 +70,7 @@ def train(
     distributed.start(given_to(context), devices, coordinator, num_processes, process_id)
     import numpy as np
 
-    from envcore_baselines import experiment
+    from envcore_baselines import training
 
     algorithms.config(name, None, given)
     is_shown = output.console().is_terminal and distributed.is_first()
@@ -86,7 +86,7 @@ def train(
             description = f"{point.steps:,} steps, return {returns.mean() if returns.size else np.nan:.4g}"
             progress.update(bar, description=description, completed=point.share)
 
-        trained = experiment.train(
+        trained = training.train(
             name,
             env_id,
             seeds=seeds,

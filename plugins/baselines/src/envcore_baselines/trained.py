@@ -19,9 +19,9 @@ from envcore_runs import checkpoint
 from envcore_runs.records import Natural
 from jax.tree_util import keystr, tree_leaves_with_path
 
-from envcore_baselines.learner import Constants, Learner, as_observed, each_agent, with_masks
+from envcore_baselines.learner import Learner, as_observed, each_agent, with_masks
+from envcore_baselines.run import CHECKPOINT, Run, restored
 from envcore_baselines.sweep import Swept
-from envcore_baselines.training import CHECKPOINT, Run, Training
 
 FOLDER = Path(__file__).parent / "agents"
 
@@ -93,8 +93,8 @@ class TrainedAgent:
         trained = run.learner(*run.make()) if run.randomize else learner
         if not (Path(folder) / CHECKPOINT).exists():
             raise FileError(f"{folder} has no checkpoint yet.")
-        training = Training(trained, run, Path(folder))
-        agents = training.best_agents if best else training.agents
+        at_last, _ = restored(folder, run, trained)
+        agents = at_last.best if best else at_last.state.agent
         expected = jax.eval_shape(jax.vmap(learner.init), run.starts).agent
         if jax.tree.map(np.shape, agents) != jax.tree.map(np.shape, expected):
             raise FileError(f"the agents of {folder} do not fit {env.name}: they were trained with other spaces.")
@@ -272,23 +272,11 @@ def episode_returns(
       The returns, float32 (num_episodes,), and whether each episode ended within `MAX_STEPS`, bool (num_episodes,).
     """
     agents, keys = jax.tree.map(lambda x: x[None], (agent, key))
-    (returns,), (ended,) = _play(learner, params, agents, keys, num_episodes, greedy)
+    (returns,), (ended,) = play(learner, params, agents, keys, num_episodes, greedy)
     return returns, ended
 
 
-@dataclasses.dataclass(frozen=True)
-class Evaluator:
-    """Plays so many greedy episodes with agents and a random key for each, and returns their returns."""
-
-    learner: Learner
-    params: Constants
-    num_episodes: int
-
-    def __call__(self, agents: Any, keys: jax.Array) -> jax.Array:
-        return _play(self.learner, self.params.tree, agents, keys, self.num_episodes, True)[0]
-
-
-def _play(
+def play(
     learner: Learner, params: Any, agents: Any, keys: jax.Array, num_episodes: int, greedy: bool
 ) -> tuple[jax.Array, jax.Array]:
     """As `episode_returns`, with several agents: what is of an agent has a leading axis for them."""

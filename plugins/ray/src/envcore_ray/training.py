@@ -42,7 +42,7 @@ def trainable(algorithm: Algorithm, env: str | Environment, **arguments: Any) ->
     arguments = {"algorithm": algorithm, "env": env, "checkpoint_seconds": 0.0, **arguments}
 
     def train(config: dict[str, Any]) -> None:
-        from envcore_baselines.training import CHECKPOINT, saved_curve
+        from envcore_baselines.run import CHECKPOINT, saved_curve
         from envcore_runs.folder import RUN
 
         with tempfile.TemporaryDirectory() as name:

@@ -1,0 +1,185 @@
+"""What a training is asked for, and what its folder holds."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from envcore.environment import Environment
+from envcore.random import key_of
+from envcore_runs import checkpoint, user_modules
+from envcore_runs import folder as run_folder
+from envcore_runs.choice import choose
+from envcore_runs.folder import RUN
+from envcore_runs.records import Natural, Positive
+
+from envcore_baselines import algorithms
+from envcore_baselines.curve import Curve
+from envcore_baselines.learner import Constants, Learner, each_agent
+from envcore_baselines.sweep import Swept
+
+CHECKPOINT = "checkpoint.safetensors"
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """What a folder holds the results of: with the same run, training gives the same results.
+
+    Attributes:
+      algorithm: its name.
+      env_id: what `envcore.make` takes.
+      options: constructor options of the environment.
+      params: params of the environment that differ from the default ones.
+      config: the settings of the algorithm.
+      seed: of the first agent; the others have the next ones.
+      num_seeds: number of agents, of each combination of a sweep.
+      sweep: the values of settings that are swept, of which each combination is trained.
+      randomize: params that are drawn anew for each episode, each with its lowest and its highest value.
+      network: of the user's, `MODULE:NAME`; empty for the algorithm's own.
+      evaluation_episodes: greedy episodes that each agent plays at each point of the curve.
+    """
+
+    algorithm: str
+    env_id: str
+    options: dict[str, Any]
+    params: dict[str, Any]
+    config: dict[str, Any]
+    seed: Natural
+    num_seeds: Positive
+    sweep: dict[str, list[int | float]] = dataclasses.field(default_factory=dict[str, list[int | float]])
+    randomize: dict[str, list[int | float]] = dataclasses.field(default_factory=dict[str, list[int | float]])
+    network: str = ""
+    evaluation_episodes: Natural = 0
+
+    def __post_init__(self) -> None:
+        # JSON has no tuples.
+        object.__setattr__(self, "options", {name: _hashable(value) for name, value in self.options.items()})
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Run:
+        """The run of a folder.
+
+        Raises:
+          FileError: the folder holds none, or its file is damaged.
+        """
+        return run_folder.load(folder, cls)
+
+    @property
+    def combinations(self) -> list[dict[str, float]]:
+        """The swept settings of each group of `num_seeds` agents, the last setting fastest; [{}] without a sweep."""
+        return [dict(zip(self.sweep, values, strict=True)) for values in itertools.product(*self.sweep.values())]
+
+    @property
+    def agents(self) -> list[tuple[dict[str, float], int]]:
+        """The swept settings and the seed of each agent: those of the first combination, then those of the next."""
+        return list(itertools.product(self.combinations, range(self.seed, self.seed + self.num_seeds)))
+
+    @property
+    def groups(self) -> list[str]:
+        """The names of the combinations of a sweep; [""] without one."""
+        # With as many digits as tell a value from others in float32.
+        return [" ".join(f"{name}={value:.9g}" for name, value in each.items()) for each in self.combinations]
+
+    @property
+    def names(self) -> list[str]:
+        """The name of each agent, such as "seed_0", or in a sweep "learning_rate=0.001 seed_0"."""
+        seeds = range(self.seed, self.seed + self.num_seeds)
+        return [f"{group} seed_{seed}".strip() for group in self.groups for seed in seeds]
+
+    @property
+    def keys(self) -> jax.Array:
+        """The random key of each agent, that of its seed: typed keys (agents,)."""
+        return jnp.stack([key_of(seed) for _, seed in self.agents])
+
+    @property
+    def starts(self) -> Any:
+        """What `learner.init` takes, for each agent: its key, in a sweep also its settings."""
+        if not self.sweep:
+            return self.keys
+        return self.keys, {name: np.array([each[name] for each, _ in self.agents], np.float32) for name in self.sweep}
+
+    def of_agent(self, number: int) -> Run:
+        """The run that would have trained this agent alone."""
+        values, seed = self.agents[number]
+        return dataclasses.replace(self, config={**self.config, **values}, seed=seed, num_seeds=1, sweep={})
+
+    def make(self) -> tuple[Environment, Any]:
+        """The environment and its params."""
+        choice = choose(self.env_id, self.options, self.params)
+        return dataclasses.replace(choice, randomize=self.randomize).make()
+
+    def learner(self, env: Environment, params: Any, algorithm: Any = None, network: Any = None) -> Learner:
+        """The algorithm with the run's settings, for an environment.
+
+        For an algorithm that a plugin announces it is the same object for equal settings, so that its programs are
+        compiled once.
+
+        Args:
+          env, params: the environment.
+          algorithm, network: in place of those that the run names, if they have no names by which they can be found.
+
+        Raises:
+          ConfigError: the settings do not fit the environment, or cannot be swept; a user's algorithm fails.
+        """
+        algorithm = self.algorithm if algorithm is None else algorithm
+        network = (self.network or None) if network is None else network
+        config = algorithms.config(algorithm, None, self.config, RUN)
+        is_theirs = network is not None or not isinstance(algorithm, str) or user_modules.is_reference(algorithm)
+        make = _learner.__wrapped__ if is_theirs else _learner
+        return make(algorithm, env, Constants(params), config, network, tuple(self.sweep))
+
+
+class Agents(NamedTuple):
+    """The agents of a run; every leaf has a leading axis for them.
+
+    Attributes:
+      state: of each, as `learner.update` returns it.
+      best: each agent at its best point so far, by its greedy episodes or else its training.
+    """
+
+    state: Any
+    best: Any
+
+
+def restored(folder: str | Path, run: Run, learner: Learner) -> tuple[Agents, Curve]:
+    """The agents and the learning curve at the last checkpoint of a run.
+
+    Raises:
+      FileError: there is no checkpoint, it is damaged, or it does not fit the learner.
+    """
+    path = Path(folder) / CHECKPOINT
+    tensors, curve = checkpoint.load(path, Curve)
+    state = jax.eval_shape(each_agent(learner.init), run.starts)
+    return checkpoint.restore(path, tensors, Agents(state, state.agent), run.keys), curve
+
+
+def saved_curve(folder: str | Path) -> Curve:
+    """The learning curve at the last checkpoint of a run.
+
+    Raises:
+      FileError: there is no checkpoint, or it is damaged.
+    """
+    return checkpoint.load(Path(folder) / CHECKPOINT, Curve)[1]
+
+
+def _hashable(option: Any) -> Any:
+    """An option as it was before JSON, which has no tuples."""
+    return tuple(_hashable(each) for each in option) if isinstance(option, list) else option
+
+
+@functools.lru_cache(maxsize=16)
+def _learner(
+    algorithm: algorithms.Algorithm, env: Environment, params: Constants, config: Any, network: Any, names: Any
+) -> Learner:
+    """A learner, in which settings of these names are swept. Programs are compiled for each learner."""
+
+    def make(config: Any) -> Learner:
+        return algorithms.learner(algorithm, env, params.tree, config, network)
+
+    return Swept(make, config, names) if names else make(config)
