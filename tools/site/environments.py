@@ -169,7 +169,7 @@ def _learning(env_id: str, returns: Any) -> list[str]:
         "most probable actions."
     )
     if env_id in names():
-        best = checkpoint.load(path_of(env_id), AboutAgent)[1].returns.mean_return
+        best = checkpoint.load(path_of(env_id), AboutAgent)[1].returns["mean_return"]
         text += f' `envcore_baselines.load("{env_id}")` is the best agent that is known, which earns {best:.4g}.'
     text += fidelity.return_in_the_original(env_id)
     return [

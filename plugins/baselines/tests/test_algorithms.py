@@ -37,13 +37,6 @@ def test_an_environment_that_observes_no_numbers() -> None:
         algorithms.learner("pqn", env, env.default_params, algorithms.config("pqn", None, {}))
 
 
-def test_an_unknown_name() -> None:
-    with pytest.raises(
-        ConfigError, match=r"there is no algorithm 'pop'\. Did you mean 'ppo'\? Available: .*dqn, es, .*ppo, pqn"
-    ):
-        algorithms.config("pop", None, {})
-
-
 def test_an_algorithm_of_the_user() -> None:
     config = algorithms.config(Guess, "CartPole-v1", {"label": "a"})
     assert config == GuessConfig(label="a")

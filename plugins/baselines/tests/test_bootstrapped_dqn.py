@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQN, BootstrappedDQNConfig, EnsembleState
 from envcore_baselines.dqn import DQN, DQNConfig, Transition
-from toy import Counter, Spring
+from toy import Counter
 
 KEY = jax.random.key(0)
 SMALL: dict[str, Any] = {
@@ -60,14 +60,6 @@ def test_values_are_the_learned_ones_and_the_priors(small: BootstrappedDQN, agen
     stored = jax.jit(small.record)(agent_state, transitions, done, jnp.int32(0), KEY).replay
     np.testing.assert_allclose(stored.prior[:4, 1], 2 * network(prior), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(stored.next_prior[:4, 1], 2 * network(prior)[::-1], rtol=1e-5, atol=1e-6)
-
-
-def test_members_are_networks_of_dqn() -> None:
-    agent = learner(Counter(), hidden=(8, 6, 5))
-    networks = jax.jit(agent.start)(KEY).network
-    expected = jax.jit(jax.vmap(agent._network.apply, (0, None)))(networks, jnp.eye(4))
-    values = jax.jit(agent._learned_values)(networks, jnp.eye(4))
-    np.testing.assert_allclose(values, np.asarray(expected), rtol=1e-5, atol=1e-6)
 
 
 def test_a_member_acts_for_a_whole_episode(small: BootstrappedDQN, agent_state: EnsembleState) -> None:
@@ -131,11 +123,6 @@ def test_an_episode_is_played_by_one_member(small: BootstrappedDQN, agent_state:
     assert set(members.tolist()) == {0, 1, 2}
     np.testing.assert_array_equal(actions, values[members, 2].argmax(-1))
     np.testing.assert_array_equal(act(members, keys[::-1])[1], members)
-
-
-def test_continuous_actions() -> None:
-    with pytest.raises(ValueError, match="Q-learning needs actions of a Discrete, Spring has Box"):
-        learner(Spring())
 
 
 def solved(dqn: DQN) -> bool:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from envcore_baselines.curve import Curve
-from envcore_runs.records import File
 from PIL import Image
 
 NAMES = ["seed_0", "seed_1"]
@@ -39,11 +35,6 @@ def test_points_are_means_over_episodes(curve: Curve) -> None:
     np.testing.assert_array_equal(curve.last_returns, [2, 3])
 
 
-def test_a_longer_curve_leaves_the_shorter_one(curve: Curve) -> None:
-    longer = curve.with_point(500, totals([1, 1], [1, 1]))
-    assert (len(longer), len(curve)) == (5, 4)
-
-
 def test_csv() -> None:
     curve = Curve(2).with_point(100, totals([3, 0], [2, 0], loss=[0.5, 0.25], kl=[1, math.nan]))
     curve = curve.with_point(200, totals([1, 2], [1, 1], loss=[4, 8], kl=[math.inf, 2]))
@@ -56,14 +47,6 @@ def test_csv() -> None:
     ]
 
 
-def test_json_keeps_every_bit() -> None:
-    curve = Curve(2).with_point(500, totals([0.1, 1e-30], [3, 7], loss=[math.inf, math.nan]))
-    found = File(Path("a")).parsed(json.dumps(dataclasses.asdict(curve)), Curve)
-    assert (found.num_agents, found.steps, list(found.columns)) == (2, [500], ["return", "loss"])
-    for name in found.columns:
-        np.testing.assert_array_equal(found.array(name), curve.array(name))
-
-
 def test_the_picture_has_a_line_for_each_group(curve: Curve) -> None:
     curve = curve.with_point(500, totals([4, 2], [1, 1]))
     colors = []
@@ -72,22 +55,6 @@ def test_the_picture_has_a_line_for_each_group(curve: Curve) -> None:
             pixels = np.asarray(image.convert("RGB")).astype(int)
         colors.append((pixels[..., 0] - pixels[..., 2] > 100).any())  # the second line is orange
     assert colors == [False, True]
-
-
-@pytest.mark.parametrize("is_empty", [False, True])
-def test_the_picture_shows_the_curve(curve: Curve, is_empty: bool) -> None:
-    curve = curve.with_point(500, totals([4, 2], [1, 1]))
-    with Image.open(io.BytesIO((Curve(2) if is_empty else curve).to_png("ppo in Toy"))) as image:
-        assert image.size == (900, 600)
-        blue = np.asarray(image.convert("RGB")).astype(int)
-    assert (blue[..., 2] - blue[..., 0] > 60).any() == (not is_empty)
-
-
-def test_the_picture_shows_a_point_that_one_seed_lacks() -> None:
-    found = Curve(2).with_point(100, totals([3, 0], [2, 0]))
-    with Image.open(io.BytesIO(found.to_png("ppo in Toy"))) as image:
-        blue = np.asarray(image.convert("RGB")).astype(int)
-    assert (blue[..., 2] - blue[..., 0] > 60).any()
 
 
 def test_the_picture_of_infinite_returns() -> None:

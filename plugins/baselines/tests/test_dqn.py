@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore_baselines import dqn as dqn_file
 from envcore_baselines.dqn import DQN, DQNConfig, Transition
-from toy import Counter, Deck, Spring
+from toy import Counter, Spring
 
 KEY = jax.random.key(0)
 STRUCT: Any = {"obs": jax.ShapeDtypeStruct((2,), jnp.uint8), "reward": jax.ShapeDtypeStruct((), jnp.float32)}
@@ -75,13 +74,6 @@ def test_errors_are_those_of_one_step_targets() -> None:
     np.testing.assert_allclose(found, [2 - (0.5 + 0.9 * 20), 3 - -1.0], rtol=1e-6)
 
 
-def test_actions_are_greedy_but_for_the_random_ones() -> None:
-    dqn = learner(Counter(), epsilon=0.2)
-    values = jnp.tile(jnp.array([0.5, -1.0, 0.5, 0.2]), (8000, 1))
-    shares = np.bincount(dqn._choose(values, KEY), minlength=4) / 8000
-    np.testing.assert_allclose(shares, [0.45, 0.05, 0.45, 0.05], atol=0.02)
-
-
 def test_only_a_terminated_episode_has_no_value_afterwards() -> None:
     """Counting terminates, waiting is cut by the time limit."""
     env = Counter(goal=1)
@@ -110,21 +102,6 @@ def test_it_learns_once_enough_is_stored_and_copies_the_target_sometimes() -> No
     assert (bias(state.agent_state.network) != targets[-1]).any()
 
 
-def test_equal_keys_give_equal_agents() -> None:
-    dqn = learner(Counter(), min_replay_size=4)
-    update = jax.jit(lambda key: dqn.update(dqn.init(key))[0].agent)
-    first, again, other = (bias(update(key)) for key in (KEY, KEY, jax.random.key(1)))
-    np.testing.assert_array_equal(first, again)
-    assert (first != other).any()
-
-
-def test_a_dict_of_observations_is_flattened() -> None:
-    dqn = learner(Deck())
-    state = jax.jit(dqn.init)(KEY)
-    actions = jax.jit(jax.vmap(lambda obs: dqn.act(state.agent, (), obs, KEY)[0]))(state.obs)
-    assert dqn.env.action_space(dqn.env.default_params).contains(actions[0])
-
-
 @pytest.mark.parametrize(
     ("env", "settings", "message"),
     [
@@ -144,9 +121,3 @@ def test_it_learns() -> None:
     params = env.default_params.replace(max_steps_in_episode=3)
     dqn = learner(env, params, replay_capacity=1024, batch_size=32, learning_rate=0.01, discount=0.9)
     assert returns(dqn, KEY, 600)[-1] > 1.4
-
-
-@pytest.mark.slow
-def test_catch_is_solved() -> None:
-    env, params = envcore.make("Catch-bsuite")
-    assert returns(DQN(env, params, DQNConfig()), KEY, 20_000)[-1] >= 0.8

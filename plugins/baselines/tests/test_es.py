@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import envcore
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.wrappers import RunningStatistics
-from envcore_baselines.distributions import of_several
 from envcore_baselines.es import ES, ESAgent, ESConfig, ESState
 from envcore_baselines.learner import Metrics
+from learning import Whole
 from toy import Counter, Deck, Spring
 
 KEY = jax.random.key(0)
@@ -108,35 +106,6 @@ def test_a_dict_of_observations_is_flattened_and_chance_has_no_part() -> None:
     )
 
 
-class Whole(Counter):
-    """Takes an array of integers."""
-
-    def action_space(self, params: Any) -> Any:
-        return spaces.Box(0, 9, (2,), np.int32)
-
-
-class Wide(Counter):
-    """Takes two actions at once."""
-
-    action_names = ()
-
-    def action_space(self, params: Any) -> Any:
-        return spaces.MultiDiscrete([2, 3])
-
-    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
-        return super().transition(state, action[1], draws, params)
-
-
-def test_two_actions_at_once() -> None:
-    es = ES(Wide(), Wide().default_params, ESConfig(hidden=(), max_steps=3), of_several(Wide(), None))
-    agent = jax.jit(es.init)(jax.random.key(0)).agent
-    outputs = agent.policy["params"]["Dense_0"]
-    values = jnp.array([0.0, 1.0, 3.0, 2.0, 1.0])
-    agent = agent._replace(policy={"params": {"Dense_0": {**outputs, "bias": values, "kernel": 0 * outputs["kernel"]}}})
-    action, _ = es.act(agent, es.start_memory(), jnp.zeros(4), jax.random.key(0))
-    assert action.tolist() == [1, 0]
-
-
 @pytest.mark.parametrize(
     ("env", "settings", "message"),
     [
@@ -208,10 +177,3 @@ def test_what_only_memory_can_tell_is_learned() -> None:
     for right in range(2):
         action, memory = es.act(agent, memory, jnp.zeros(4), KEY)
         assert action == right
-
-
-@pytest.mark.slow
-def test_continuous_mountain_car_is_solved() -> None:
-    env, params = envcore.make("MountainCarContinuous-v0")
-    es = ES(env, params, ESConfig())
-    assert (train(es, [0, 1])[0][:, -1] > 90).all()

@@ -9,8 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore_baselines import trained
-from envcore_baselines.learner import Constants
-from envcore_baselines.trained import Evaluator, episode_returns
+from envcore_baselines.trained import episode_returns
 from toy import Counter
 
 KEY = jax.random.key(0)
@@ -45,27 +44,6 @@ def test_sampled_and_greedy_play() -> None:
     greedy, _ = episode_returns(player, params, jnp.float32(0.7), KEY, 400, True)
     assert float(sampled.mean()) == pytest.approx(3 * 0.7 * 0.5, abs=0.08)
     assert (greedy == 1.5).all()
-
-
-def test_evaluators_of_equal_params_are_equal() -> None:
-    """So that their programs are compiled once."""
-    player, params = Player(Counter()), Counter().default_params
-
-    def evaluator(**changes: Any) -> Evaluator:
-        return Evaluator(player, Constants(params.replace(**changes)), 5)  # type: ignore[arg-type]
-
-    same = evaluator(bonus=np.float32(params.bonus)), evaluator(bonus=np.float32(params.bonus))
-    assert same[0] == same[1]
-    assert hash(same[0]) == hash(same[1])
-    others = [
-        evaluator(bonus=np.float32(0.4)),
-        evaluator(bonus=0.5),  # of another dtype
-        evaluator(bonus=np.full(1, 0.5, np.float32)),
-        evaluator(max_steps_in_episode=11),
-        evaluator(bonus=jax.random.key(0)),
-        evaluator(bonus=jax.random.key(1)),
-    ]
-    assert len({same[0], *others}) == 7
 
 
 def test_it_draws_other_numbers_than_training_with_the_same_key() -> None:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-import runpy
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-import envcore
-import jax
-import jax.numpy as jnp
-import numpy as np
 import pytest
 
-jupytext, nbformat = pytest.importorskip("jupytext"), pytest.importorskip("nbformat")  # of the group `docs`
+jupytext, nbformat = pytest.importorskip("jupytext"), pytest.importorskip("nbformat")  # of the group `full`
 pytestmark = pytest.mark.slow
 
 BASELINES = Path(__file__).parents[1]
@@ -213,32 +208,3 @@ def test_podracer_notebook_runs_as_printed_and_with_our_catch() -> None:
     done = subprocess.run(command, cwd=EXAMPLES, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert len(re.findall(r"EXECUTION: .* FPS=\d", done.stdout)) == 2
-
-
-@pytest.mark.parametrize("name", ["Catch-bsuite", pytest.param("SpaceInvaders-MinAtar", marks=pytest.mark.slow)])
-def test_podracer_env_is_the_environment_with_the_notebooks_interface(name: str) -> None:
-    env, params = envcore.make(name)
-    podracer = runpy.run_path(str(EXAMPLES / "podracer.py"))["PodracerEnv"](env, params)
-    space = env.action_space(params)
-    assert space == envcore.spaces.Discrete(podracer.num_actions)
-
-    def original(carry: Any, inputs: Any) -> Any:
-        key, action = inputs
-        obs, state, reward, done, info = env.step(key, carry, action, params)
-        return state, (obs.astype(jnp.float32), reward, info["discount"], done)
-
-    def adapted(carry: Any, inputs: Any) -> Any:
-        state = podracer.step(inputs[0], carry, inputs[1])
-        return state, podracer.observation(state)
-
-    keys = jax.random.split(jax.random.key(1), 200)
-    actions = jax.vmap(space.sample)(keys)
-    obs, state = env.reset(keys[0], params)
-    start = podracer.initial_state(keys[0])
-    obs_start, reward, discount, is_terminal = podracer.observation(start)
-    np.testing.assert_array_equal(obs_start, obs.astype(jnp.float32))
-    assert (reward, discount, is_terminal) == (0, 1, False)
-    _, expected = jax.lax.scan(original, state, (keys, actions))
-    _, found = jax.lax.scan(adapted, start, (keys, actions))
-    assert expected[3].any()
-    jax.tree.map(np.testing.assert_array_equal, found, expected)

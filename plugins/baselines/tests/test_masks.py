@@ -18,7 +18,7 @@ from envcore_baselines import algorithms
 from envcore_baselines.bootstrapped_dqn import BootstrappedDQNConfig
 from envcore_baselines.dqn import DQNConfig, Transition
 from envcore_baselines.es import ESConfig
-from envcore_baselines.learner import ILLEGAL, as_observed, masked, observed, with_masks
+from envcore_baselines.learner import as_observed, masked, observed, with_masks
 from envcore_baselines.ppo import Categorical, PPOConfig
 from envcore_baselines.pqn import PQN, PQNConfig
 from envcore_baselines.trained import TrainedAgent, episode_returns
@@ -99,25 +99,6 @@ def test_only_legal_actions_are_taken(name: str, env: Any) -> None:
     assert (returns >= 0).all()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CONFIGS)
-@pytest.mark.parametrize("greedy", [False, True])
-def test_acting(name: str, greedy: bool) -> None:
-    env = Stairs()
-    learner: Any = algorithms.learner(name, env, env.default_params, CONFIGS[name])
-    agent = jax.jit(learner.init)(KEY).agent
-
-    @jax.jit
-    @jax.vmap
-    def act(key: jax.Array) -> jax.Array:
-        state = env.init_state(KEY, env.default_params).replace(count=jnp.int32(1), time=jnp.int32(1))
-        obs = learner.env.observe(state, learner.env.default_params)
-        obs["action_mask"] = jnp.array([False, False, True, True])
-        return learner.act(agent, learner.start_memory(), obs, key, greedy)[0]
-
-    assert set(act(jax.random.split(KEY, 200)).tolist()) <= {2, 3}
-
-
 def test_probabilities_are_those_of_legal_actions() -> None:
     logits, mask = jnp.array([[1.0, 2.0, 5.0], [1.0, 2.0, 5.0]]), jnp.array([[True, True, False], [False] * 3])
     distribution = Categorical(spaces.Discrete(3))
@@ -175,14 +156,6 @@ def test_targets_over_several_steps_are_those_of_legal_actions() -> None:
 
     assert error(jnp.array([0.0, 0, 50, 50])) == error(jnp.zeros(4))
     assert error(jnp.array([0.0, 50, 0, 0])) > error(jnp.zeros(4)) + 40
-
-
-def test_an_illegal_action_has_no_value() -> None:
-    env = Stairs()
-    learner: Any = algorithms.learner("dqn", env, env.default_params, CONFIGS["dqn"])
-    agent = jax.jit(learner.init)(KEY).agent
-    values = learner._values(agent, {"observation": jnp.eye(4), "action_mask": jnp.eye(4, dtype=bool)})
-    np.testing.assert_array_equal(values == ILLEGAL, ~np.eye(4, dtype=bool))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import shutil
-import sys
 import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import envcore_baselines
 import jax
-import jax.numpy as jnp
 import numpy as np
-import own_network
 import pytest
 from envcore import spaces
 from envcore.errors import FileError, InvalidArgumentError
 from envcore_baselines import algorithms, training
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.learner import checked_network
 from envcore_baselines.ppo import PPO
 from envcore_baselines.run import Run
 from envcore_baselines.trained import TrainedAgent
-from guessing import Guess, GuessConfig
 from own_network import Linear, LinearValues, apply, init
-from toy import Counter, Spring
+from toy import Counter
 
 if TYPE_CHECKING:
     from command_line import Run as Command
@@ -58,19 +51,6 @@ def test_what_is_none(network: Any, error: type[Exception], message: str) -> Non
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("run")
-@pytest.mark.parametrize("network", [Linear, Linear(2), "own_network:Linear"])
-def test_training_with_it(network: Any) -> None:
-    (agent,) = envcore_baselines.train("ppo", "Counter-v0", network=network, **SMALL).agents
-    assert jax.tree.map(np.shape, agent.agent.network) == jax.tree.map(
-        np.shape, init(jax.random.key(0), jnp.zeros((1, 4)))
-    )
-    obs, _ = agent.env.reset(jax.random.key(0), agent.params)
-    action, _ = agent.act((), obs, jax.random.key(1))
-    assert agent.env.action_space(agent.params).contains(action)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("run")
 @pytest.mark.parametrize(("algorithm", "settings"), [("pqn", SMALL), ("dqn", SMALL_DQN)])
 def test_values_of_actions_by_it(algorithm: str, settings: dict[str, Any]) -> None:
     (agent,) = envcore_baselines.train(algorithm, "Counter-v0", network=LinearValues, **settings).agents
@@ -92,13 +72,6 @@ def test_a_sweep_with_it_and_an_algorithm_that_no_name_leads_to() -> None:
     assert 0 < 10 * distances[0] < distances[1]
 
 
-def test_a_class_gets_the_number_of_outputs() -> None:
-    env = Spring()  # whose action is one number: a mean and a deviation
-    config = algorithms.config("ppo", None, SMALL)
-    made: Any = algorithms.learner("ppo", env, env.default_params, config, Linear)
-    assert made._network.num_outputs == 2 * env.action_space(env.default_params).shape[0]
-
-
 def test_a_run_finds_it_again(run: Command, tmp_path: Path) -> None:
     found = envcore_baselines.train("ppo", "Counter-v0", network=Linear, out=tmp_path / "run", **SMALL)
     saved = Run.load(tmp_path / "run")
@@ -113,58 +86,6 @@ def test_a_run_finds_it_again(run: Command, tmp_path: Path) -> None:
     for network in (Linear(2), type("Local", (Linear,), {})):
         with pytest.raises(InvalidArgumentError, match=r"the network .* has no name by which a saved run can find it"):
             envcore_baselines.train("ppo", "Counter-v0", network=network, out=tmp_path / "other", **SMALL)
-
-
-def test_the_command(run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    shutil.copy(own_network.__file__, "my_network.py")
-    train = ("train", "ppo", "Counter-v0", *SETTINGS, "--out", "run", "--network", "my_network:Linear")
-    code, text, err = run(*train)
-    assert (code, err) == (0, "")
-    assert json.loads(Path("run/run.json").read_text())["network"] == "my_network:Linear"
-    assert run(*train)[:2] == (0, text)
-    code, _, err = run("train", "es", "Counter-v0", "--out", "es", "--network", "my_network:Linear")
-    assert (code, err) == (1, "error: ES takes no network; ppo, pqn and dqn take one.\n")
-    code, _, err = run(*train[:-1], "my_network:init")
-    assert (code, err.count("\n")) == (1, 1)
-    assert err.startswith("error: the network must have init(key, obs)")
-
-
-def test_an_algorithm_that_takes_none() -> None:
-    with pytest.raises(ConfigError, match=r"Guess takes no network; ppo, pqn and dqn take one"):
-        algorithms.learner(Guess, Counter(), Counter().default_params, GuessConfig(), Linear)
-
-
-@pytest.mark.parametrize(
-    ("network", "message"),
-    [
-        (Linear(3), r"outputs float32 \(n, 2\) and values float32 \(n,\), got \[\(\(2, 3\), 'float32'\)"),
-        (
-            types.SimpleNamespace(init=init, apply=lambda weights, obs: obs),
-            r"float32 \(n, 2\) and .*, got \[\(\(2, 4\), 'float32'\)\] for n = 2",
-        ),
-    ],
-)
-def test_a_network_that_does_not_fit(network: Any, message: str) -> None:
-    with pytest.raises(ConfigError, match=f"the network must map observations to .*{message}"):
-        algorithms.learner("ppo", Counter(), Counter().default_params, algorithms.config("ppo", None, SMALL), network)
-    with pytest.raises(ValueError, match=message):
-        PPO(Counter(), Counter().default_params, network=network)
-
-
-@pytest.mark.parametrize("algorithm", ["pqn", "dqn"])
-@pytest.mark.parametrize(
-    ("network", "message"),
-    [
-        (LinearValues(3), r"float32 \(n, 2\), got \[\(\(2, 3\), 'float32'\)\] for n = 2"),
-        (Linear(2), r"float32 \(n, 2\), got \[\(\(2, 2\), 'float32'\), "),
-    ],
-)
-def test_values_that_do_not_fit(algorithm: str, network: Any, message: str) -> None:
-    env, config = Counter(), algorithms.config(algorithm, None, {"num_envs": 4})
-    with pytest.raises(ConfigError, match=f"the network must map observations to values .*{message}"):
-        algorithms.learner(algorithm, env, env.default_params, config, network)
 
 
 class Flags(Counter):
@@ -186,8 +107,36 @@ def test_normalized_observations_are_floats() -> None:
             algorithms.learner("ppo", env, env.default_params, config, network)
 
 
-@pytest.mark.parametrize("weights", [{}, jnp.zeros(3, jnp.int32)])
-def test_weights_that_cannot_learn(weights: Any) -> None:
-    network = types.SimpleNamespace(init=lambda key, obs: weights, apply=lambda weights, obs: obs[:, :2])
-    with pytest.raises(ValueError, match="the network must have weights, which are floats, so that it can learn"):
-        checked_network(network, jnp.zeros(4), {"values": (2,)})
+def test_the_command(run: Command, tmp_path: Path) -> None:
+    train = ("train", "ppo", "Counter-v0", *SETTINGS, "--out", str(tmp_path), "--network", "own_network:Linear")
+    code, _, err = run(*train)
+    assert (code, err) == (0, "")
+    assert Run.load(tmp_path).network == "own_network:Linear"
+    code, _, err = run("train", "es", *train[2:])
+    assert (code, err) == (1, "error: ES takes no network; ppo, pqn and dqn take one.\n")
+
+
+WITHOUT_WEIGHTS = types.SimpleNamespace(init=lambda key, obs: {}, apply=lambda weights, obs: obs[:, :2])
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "network", "message"),
+    [
+        (
+            "ppo",
+            Linear(3),
+            r"map .* to outputs float32 \(n, 2\) and values float32 \(n,\), got \[\(\(2, 3\), ",
+        ),
+        (
+            "pqn",
+            LinearValues(3),
+            r"map .* to values float32 \(n, 2\), got \[\(\(2, 3\), 'float32'\)\] for n = 2",
+        ),
+        ("dqn", Linear(2), r"map observations to values float32 \(n, 2\), got \[\(\(2, 2\), 'float32'\), "),
+        ("dqn", WITHOUT_WEIGHTS, "have weights, which are floats, so that it can learn"),
+    ],
+)
+def test_a_network_that_does_not_fit(algorithm: str, network: Any, message: str) -> None:
+    env, config = Counter(), algorithms.config(algorithm, None, {"num_envs": 4})
+    with pytest.raises(ConfigError, match=f"the network must {message}"):
+        algorithms.learner(algorithm, env, env.default_params, config, network)

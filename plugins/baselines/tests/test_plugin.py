@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import envcore
 import pytest
@@ -34,24 +33,14 @@ def test_announcing_and_options_import_nothing_heavy(statement: str, unwanted: s
 
 
 @pytest.mark.slow
-def test_training_from_python_needs_no_command_line(tmp_path: Path) -> None:
-    code = f"""
+def test_training_from_python_needs_no_command_line() -> None:
+    code = """
 import sys
 sys.modules["typer"] = sys.modules["envcore_cli"] = None
-from pathlib import Path
-from envcore_baselines import algorithms, trained
-from envcore_baselines.run import Run, Training
-from envcore_runs.folder import claimed
+import envcore_baselines
 
 small = dict(total_steps=128, num_envs=4, rollout_steps=16, minibatches=2, hidden=[8])
-config = algorithms.config("ppo", "CartPole-v1", small)
-run = Run("ppo", "CartPole-v1", {{}}, {{}}, vars(config), 0, 1)
-folder = Path({str(tmp_path / "run")!r})
-with claimed(folder, vars(run)):
-    training = Training(run.learner(*run.make()), run, folder)
-    while not training.is_finished:
-        training.advance()
-print(len(trained.TrainedAgent.of_run(run, *run.make(), folder)))
+print(len(envcore_baselines.train("ppo", "CartPole-v1", **small).agents))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "1\n", done.stderr

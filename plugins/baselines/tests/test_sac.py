@@ -164,17 +164,6 @@ def test_an_update_stores_what_the_environments_did() -> None:
     np.testing.assert_allclose(metrics["returns"], stored.reward.sum(), rtol=1e-5)
 
 
-@pytest.mark.slow
-def test_new_steps_take_the_place_of_the_oldest() -> None:
-    sac = learner(Spring())
-    state, update = jax.jit(sac.init)(KEY), jax.jit(sac.update)
-    for number in range(6):
-        before = np.asarray(state.replay.obs)
-        state, _ = update(state)
-        is_new = (before != np.asarray(state.replay.obs)).any(-1)
-        np.testing.assert_array_equal(np.flatnonzero(is_new), np.arange(8) + 8 * (number % 4))
-
-
 def test_only_what_is_stored_is_sampled() -> None:
     reader = learner(Spring(), None, Reader, gradient_steps=50)
     state, update = jax.jit(reader.init)(KEY), jax.jit(reader.update)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +10,7 @@ import jax
 import numpy as np
 import pytest
 from envcore_baselines import algorithms, training
-from envcore_baselines.dqn import DQNConfig
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.es import ESConfig
-from envcore_baselines.ppo import PPOConfig
-from envcore_baselines.run import Run
 from envcore_baselines.sweep import Swept
 from toy import Counter, Spring
 
@@ -23,52 +18,11 @@ if TYPE_CHECKING:
     from command_line import Run as Command
 
 SMALL: dict[str, Any] = {"num_envs": 4, "rollout_steps": 8, "epochs": 1, "hidden": (4,), "total_steps": 32 * 9}
-KEY = jax.random.key(0)
-CONFIGS: dict[str, Any] = {
-    "ppo": PPOConfig(num_envs=4, rollout_steps=8, minibatches=2, hidden=(4,)),
-    "es": ESConfig(population_size=4, episodes=1, hidden=(4,)),
-    "dqn": DQNConfig(min_replay_size=1, replay_capacity=16, batch_size=4, hidden=(4,)),
-}
 
 
 @pytest.fixture(autouse=True)
 def three_points(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "_POINTS", 3)
-
-
-def test_every_combination_once() -> None:
-    def groups(**sweep: list[float]) -> list[str]:
-        return Run("ppo", "Counter-v0", {}, {}, {}, 0, 1, sweep).groups
-
-    assert groups(clip=[0.1, 0.2], learning_rate=[1e-3, 1e-2]) == [
-        "clip=0.1 learning_rate=0.001",
-        "clip=0.1 learning_rate=0.01",
-        "clip=0.2 learning_rate=0.001",
-        "clip=0.2 learning_rate=0.01",
-    ]
-    assert groups() == [""]
-    assert groups(discount=[0.9999999, 1.0, 100.0]) == ["discount=0.9999999", "discount=1", "discount=100"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "config"), CONFIGS.items())
-def test_a_swept_learner_is_the_learner_with_that_value(name: str, config: Any) -> None:
-    env = Counter()
-
-    def make(config: Any) -> Any:
-        return algorithms.learner(name, env, env.default_params, config)
-
-    learner: Any = make(dataclasses.replace(config, learning_rate=0.02))
-    swept = Swept(make, config, ["learning_rate"])
-    start = KEY, {"learning_rate": np.float32(0.02)}
-    expected, metrics = jax.jit(lambda key: learner.update(learner.init(key)))(KEY)
-    found, found_metrics = jax.jit(lambda start: swept.update(swept.init(start)))(start)
-    assert jax.tree.structure(found.agent) == jax.tree.structure(expected.agent)
-    assert found_metrics.keys() == metrics.keys()
-    before = jax.tree.leaves(learner.init(KEY).agent)
-    for mine, theirs in zip(jax.tree.leaves(found.agent), jax.tree.leaves(expected.agent), strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-6)
-    assert any((x != y).any() for x, y in zip(before, jax.tree.leaves(found.agent), strict=True))
 
 
 @pytest.mark.usefixtures("run")
@@ -128,10 +82,16 @@ def test_sampled_actions_are_those_of_the_swept_setting(run: Command, tmp_path: 
 
 
 @pytest.mark.usefixtures("run")
-@pytest.mark.parametrize("algorithm", ["pqn", "sac"])
-def test_numbers_of_other_algorithms(algorithm: str) -> None:
-    setting = {"pqn": "exploration_fraction", "sac": "noise_correlation"}[algorithm]
-    env: Any = {"pqn": Counter(), "sac": Spring()}[algorithm]
+@pytest.mark.parametrize(
+    ("algorithm", "setting", "env"),
+    [
+        ("es", "std", Counter()),
+        ("dqn", "epsilon", Counter()),
+        ("pqn", "exploration_fraction", Counter()),
+        ("sac", "noise_correlation", Spring()),
+    ],
+)
+def test_numbers_of_other_algorithms(algorithm: str, setting: str, env: Any) -> None:
     config: Any = algorithms.config(algorithm, None, {})
 
     def make(config: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,7 +39,7 @@ def train(
     option: Options = None,
     set_: Params = None,
     evaluate: Annotated[int, typer.Option(metavar="N", help="Greedy episodes of each agent at each point.")] = 0,
-    log: Annotated[list[str] | None, _repeatable("KIND", "Also log the points to tensorboard or wandb")] = None,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Also log the points to TensorBoard.")] = False,
     randomize: Annotated[list[str] | None, _repeatable("PARAM=LOW,HIGH", "Draw a param for each episode")] = None,
     network: Annotated[str | None, typer.Option(metavar="MODULE:NAME", help="Your network: ppo, pqn, dqn.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Print the settings, and do not train.")] = False,
@@ -71,17 +70,16 @@ def train(
     import numpy as np
 
     from envcore_baselines import training
+    from envcore_baselines.loggers import TensorBoard
 
-    algorithms.config(name, None, given)
     is_shown = output.console().is_terminal and distributed.is_first()
-    with output.progress_bar(is_shown=is_shown, transient=True) as progress, contextlib.ExitStack() as stack:
-        kinds = dict.fromkeys(log or ()) if distributed.is_first() else ()
-        loggers = [stack.enter_context(_logger(kind, out, dict(given_to(context)[1]))) for kind in kinds]
+    is_logged = tensorboard and distributed.is_first()
+    logger = TensorBoard(out / "tensorboard") if is_logged else contextlib.nullcontext(lambda point: None)
+    with output.progress_bar(is_shown=is_shown, transient=True) as progress, logger as log:
         bar = progress.add_task("compiling", total=1.0)
 
         def write(point: Any) -> None:
-            for logger in loggers:
-                logger(point)
+            log(point)
             returns = point.returns[~np.isnan(point.returns)]
             description = f"{point.steps:,} steps, return {returns.mean() if returns.size else np.nan:.4g}"
             progress.update(bar, description=description, completed=point.share)
@@ -143,17 +141,6 @@ def evaluate(
         means = [returns.mean() for returns, _ in played]
         output.say(f"{len(players)} agents: return {np.mean(means):.4g}, std over agents {np.std(means):.4g}.")
     output.show(table)
-
-
-def _logger(kind: str, out: Path, given: Mapping[str, str]) -> Any:
-    """What writes the points of a training."""
-    from envcore_baselines.loggers import TensorBoard, WeightsAndBiases
-
-    if kind == "tensorboard":
-        return TensorBoard(out / "tensorboard")
-    if kind == "wandb":
-        return WeightsAndBiases(given, out)
-    raise InvalidArgumentError(f"--log must be tensorboard or wandb, got {kind!r}.")
 
 
 def _report(trained: Trained, out: Path) -> None:

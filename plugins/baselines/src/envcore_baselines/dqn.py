@@ -25,10 +25,11 @@ from envcore.wrappers import Batched, LogWrapper
 from flax import linen as nn
 
 from envcore_baselines.learner import (
-    ILLEGAL,
     RolloutLearner,
     as_floats,
     checked_network,
+    chosen,
+    epsilon_greedy,
     flattened,
     main,
     masked,
@@ -247,7 +248,7 @@ class DQN(RolloutLearner):
     def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
         """The action for one observation of `env`, without random ones if `greedy`; and the memory after it."""
         values = self._values(agent, jax.tree.map(lambda x: x[None], obs))
-        action = values.argmax(-1).astype(jnp.int32) if greedy else self._choose(values, key)
+        action = values.argmax(-1).astype(jnp.int32) if greedy else epsilon_greedy(values, self.config.epsilon, key)
         return action[0], memory
 
     def update(self, state: DQNState) -> tuple[DQNState, dict[str, jax.Array]]:
@@ -270,7 +271,7 @@ class DQN(RolloutLearner):
 
     def explore(self, agent_state: Any, obs: Any, key: jax.Array) -> jax.Array:
         """The actions for the observations of `num_envs` environments, int32 (num_envs,)."""
-        return self._choose(self._values(agent_state.network, obs), key)
+        return epsilon_greedy(self._values(agent_state.network, obs), self.config.epsilon, key)
 
     def record(
         self, agent_state: Any, transitions: Transition, done: jax.Array, steps: jax.Array, key: jax.Array
@@ -315,7 +316,7 @@ class DQN(RolloutLearner):
         def step(agent_state: Any, key: jax.Array) -> tuple[Any, dict[str, jax.Array]]:
             batch = sample(agent_state.replay, count, self.config.batch_size, key)
             loss, gradients = jax.value_and_grad(self._loss)(agent_state.network, agent_state, batch)
-            metrics = {"loss": loss, "gradient_norm": jnp.sqrt(sum((x**2).sum() for x in jax.tree.leaves(gradients)))}
+            metrics = {"loss": loss, "gradient_norm": optax.tree.norm(gradients)}
             updates, optimizer = self._optimizer.update(gradients, agent_state.optimizer)
             network = optax.apply_updates(agent_state.network, updates)
             number = agent_state.gradient_steps + jnp.int32(1)
@@ -337,13 +338,6 @@ class DQN(RolloutLearner):
             batch.reward + self.config.discount * batch.discount * next_values.max(-1)
         )
 
-    def _choose(self, values: jax.Array, key: jax.Array) -> jax.Array:
-        """Epsilon-greedy actions for values (N, actions); ties are broken at random."""
-        chance = random.uniform(key, (values.shape[0], 1 + values.shape[1]))
-        values = jnp.where((chance[:, :1] < self.config.epsilon) & (values > ILLEGAL), 0, values)
-        is_best = values == values.max(-1, keepdims=True)
-        return jnp.where(is_best, chance[:, 1:], -1).argmax(-1).astype(jnp.int32)
-
     def _values(self, agent: Any, obs: Any) -> jax.Array:
         """The values of all actions for N observations, float32 (N, actions); `ILLEGAL` is that of an illegal one."""
         obs, mask = split_mask(obs)
@@ -352,11 +346,6 @@ class DQN(RolloutLearner):
     def _init_network(self, key: jax.Array) -> Any:
         obs, _ = split_mask(self._transition.obs)
         return self._network.init(key, jnp.zeros((1, *obs.shape), obs.dtype))
-
-
-def chosen(values: jax.Array, actions: jax.Array) -> jax.Array:
-    """The values, (N, actions), of one action each, int32 (N,)."""
-    return jnp.where(jnp.arange(values.shape[-1]) == actions[:, None], values, 0).sum(-1)
 
 
 if __name__ == "__main__":

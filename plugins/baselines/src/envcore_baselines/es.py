@@ -33,7 +33,7 @@ from evosax.algorithms import Open_ES
 from evosax.core.fitness_shaping import centered_rank_fitness_shaping_fn
 from flax import linen as nn
 
-from envcore_baselines.learner import flattened, main, split_mask
+from envcore_baselines.learner import RolloutLearner, flattened, main, split_mask
 from envcore_baselines.ppo import Normal, distribution_of
 from envcore_baselines.settings import Fraction, Natural, Positive, Steps, Weight
 
@@ -140,7 +140,7 @@ class ESState(NamedTuple):
     key: jax.Array
 
 
-class ES:
+class ES(RolloutLearner):
     """Learns in one environment.
 
     Args:
@@ -187,11 +187,6 @@ class ES:
     def steps_per_update(self) -> int:
         """Environment steps of one generation, if no episode ends early."""
         return self.config.population_size * self.config.episodes * self._max_steps
-
-    @property
-    def num_updates(self) -> int:
-        """Generations of a run."""
-        return -(-self.config.total_steps // self.steps_per_update)
 
     def init(self, key: jax.Array) -> ESState:
         """The state before the first generation."""

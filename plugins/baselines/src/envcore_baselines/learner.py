@@ -68,7 +68,7 @@ class Learner(Protocol):
 
 
 class RolloutLearner:
-    """What learners share that play a rollout in each update, and remember nothing of an episode unless they say so."""
+    """What our learners share: they play a rollout in each update, and remember nothing of an episode by default."""
 
     config: Any
 
@@ -144,6 +144,19 @@ def split_mask(obs: Any) -> tuple[Any, Any]:
 def masked(values: jax.Array, mask: Any) -> jax.Array:
     """Values or logits, (..., n), `ILLEGAL` where the mask is False; as they are where it allows none, or is None."""
     return values if mask is None else jnp.where(mask | ~mask.any(-1, keepdims=True), values, ILLEGAL)
+
+
+def epsilon_greedy(values: jax.Array, epsilon: Any, key: jax.Array) -> jax.Array:
+    """Epsilon-greedy legal actions for values (n, actions), int32 (n,); ties are broken at random."""
+    chance = random.uniform(key, (values.shape[0], 1 + values.shape[1]))
+    values = jnp.where((chance[:, :1] < epsilon) & (values > ILLEGAL), 0, values)
+    is_best = values == values.max(-1, keepdims=True)
+    return jnp.where(is_best, chance[:, 1:], -1).argmax(-1).astype(jnp.int32)
+
+
+def chosen(values: jax.Array, actions: jax.Array) -> jax.Array:
+    """The values, (n, actions), of one action each, int32 (n,)."""
+    return jnp.where(jnp.arange(values.shape[-1]) == actions[:, None], values, 0).sum(-1)
 
 
 def flat(tree: Any) -> Any:

@@ -1,25 +1,24 @@
-"""Where the points of a training go as they come: TensorBoard, Weights & Biases.
+"""Logs the points of a training as they come: the returns and metrics of each agent, and their means over agents.
 
     with loggers.TensorBoard("runs/cartpole") as log:
         envcore_baselines.train("ppo", "CartPole-v1", callback=log)
 
-A logger is a callback of `envcore_baselines.train`, of one training, and a context manager that closes it; on the
-command line, `--log` makes one. Both write the same numbers: the returns and metrics of each agent, their means over
-the agents, and the steps per second.
+On the command line: `envcore train --tensorboard`. To log elsewhere, such as to Weights & Biases, write a callback:
+
+    with wandb.init(project="cartpole") as run:
+        envcore_baselines.train("ppo", "CartPole-v1", callback=lambda point: run.log(scalars(point), step=point.steps))
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib
 import math
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from envcore.errors import EnvcoreError, one_line
+from envcore.errors import EnvcoreError
 from envcore.suggestions import how_to_install
 
 from envcore_baselines.curve import Point
@@ -52,7 +51,12 @@ class TensorBoard(contextlib.AbstractContextManager["TensorBoard", None]):
     """
 
     def __init__(self, folder: str | Path):
-        self._module = _imported("tensorboardX", "tensorboard")
+        try:
+            import tensorboardX
+        except ModuleNotFoundError as error:
+            needed = "logging to TensorBoard needs tensorboardX, which is not installed"
+            raise EnvcoreError(f"{needed}: {how_to_install('envcore-baselines[tensorboard]')}.") from error
+        self._module: Any = tensorboardX
         self._folder, self._writer = str(folder), None
 
     def __call__(self, point: Point) -> None:
@@ -67,45 +71,3 @@ class TensorBoard(contextlib.AbstractContextManager["TensorBoard", None]):
     def __exit__(self, *error: object) -> None:
         if self._writer is not None:
             self._writer.close()
-
-
-class WeightsAndBiases(contextlib.AbstractContextManager["WeightsAndBiases", None]):
-    """A run of Weights & Biases, which reads its own environment variables, such as WANDB_MODE=offline.
-
-    Args:
-      config: what the run is of, by name.
-      folder: where `wandb` keeps its files.
-      **options: of `wandb.init`, such as `project` and `name`.
-
-    Raises:
-      EnvcoreError: wandb is not installed.
-    """
-
-    def __init__(self, config: Mapping[str, Any] | None = None, folder: str | Path | None = None, **options: Any):
-        self._module, self._run = _imported("wandb", "wandb"), None
-        self._options = {"project": "envcore", "config": dict(config or {}), "dir": folder and str(folder), **options}
-
-    def __call__(self, point: Point) -> None:
-        """Logs a point; the first one begins the run.
-
-        Raises:
-          EnvcoreError: the run cannot begin, for example without a login.
-        """
-        if self._run is None:
-            try:
-                self._run = self._module.init(**self._options)
-            except self._module.Error as error:
-                raise EnvcoreError(f"Weights & Biases cannot log: {one_line(error)}") from error
-        self._run.log(scalars(point), step=point.steps)
-
-    def __exit__(self, *error: object) -> None:
-        if self._run is not None:
-            self._run.finish()
-
-
-def _imported(module: str, extra: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        needed = f"logging to {extra} needs {module}, which is not installed"
-        raise EnvcoreError(f"{needed}: {how_to_install(f'envcore-baselines[{extra}]')}.") from error

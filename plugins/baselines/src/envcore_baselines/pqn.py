@@ -24,11 +24,12 @@ from envcore.wrappers import Batched, LogWrapper
 from flax import linen as nn
 
 from envcore_baselines.learner import (
-    ILLEGAL,
     RolloutLearner,
     as_floats,
     check_images,
     checked_network,
+    chosen,
+    epsilon_greedy,
     flat,
     flattened,
     main,
@@ -162,7 +163,7 @@ class PQN(RolloutLearner):
     def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
         """The action for one observation of `env`, without random ones if `greedy`; and the memory after it."""
         values = self._values(agent, jax.tree.map(lambda x: x[None], obs))
-        action = values.argmax(-1).astype(jnp.int32) if greedy else _explore(values, self.config.epsilon, key)
+        action = values.argmax(-1).astype(jnp.int32) if greedy else epsilon_greedy(values, self.config.epsilon, key)
         return action[0], memory
 
     def update(self, state: State) -> tuple[State, dict[str, jax.Array]]:
@@ -177,7 +178,7 @@ class PQN(RolloutLearner):
         # Collect: a rollout; each leaf has the axes (rollout_steps, num_envs).
         def policy(agent: Any, obs: Any, key: jax.Array) -> jax.Array:
             network, epsilon = agent
-            return _explore(self._values(network, obs), epsilon, key)
+            return epsilon_greedy(self._values(network, obs), epsilon, key)
 
         def collect(step: Any) -> tuple[Any, ...]:
             ends = step.done, step.info["terminated"]
@@ -207,7 +208,7 @@ class PQN(RolloutLearner):
         # Update: epochs of minibatches.
         def loss(network: Any, obs: Any, action: jax.Array, target: jax.Array) -> tuple[jax.Array, jax.Array]:
             values = self._values(network, obs)
-            value = jnp.where(jnp.arange(values.shape[-1]) == action[:, None], values, 0).sum(-1)
+            value = chosen(values, action)
             return 0.5 * ((value - target) ** 2).mean(), value.mean()
 
         def descend(carry: tuple[Any, Any], rows: jax.Array) -> tuple[tuple[Any, Any], dict[str, jax.Array]]:
@@ -215,8 +216,7 @@ class PQN(RolloutLearner):
             minibatch = jax.tree.map(lambda x: x[rows], batch)
             (error, value), gradients = jax.value_and_grad(loss, has_aux=True)(network, *minibatch)
             updates, optimizer = self._optimizer.update(gradients, optimizer, network)
-            norm = jnp.sqrt(sum((x**2).sum() for x in jax.tree.leaves(gradients)))
-            metrics = {"loss": error, "value": value, "gradient_norm": norm}
+            metrics = {"loss": error, "value": value, "gradient_norm": optax.tree.norm(gradients)}
             return (optax.apply_updates(network, updates), optimizer), metrics
 
         batch = flat((obs, action, targets))
@@ -231,13 +231,6 @@ class PQN(RolloutLearner):
         """The values of all actions for n observations, float32 (n, actions); `ILLEGAL` is that of an illegal one."""
         obs, mask = split_mask(obs)
         return masked(self._network.apply(network, obs), mask)
-
-
-def _explore(values: jax.Array, epsilon: Any, key: jax.Array) -> jax.Array:
-    """Epsilon-greedy legal actions for values (n, actions), int32 (n,)."""
-    chance = random.uniform(key, (values.shape[0], 1 + values.shape[1]))
-    arbitrary = jnp.where(values > ILLEGAL, chance[:, 1:], -1)
-    return jnp.where(chance[:, :1] < epsilon, arbitrary, values).argmax(-1).astype(jnp.int32)
 
 
 if __name__ == "__main__":

@@ -196,7 +196,7 @@ class SAC(RolloutLearner):
             key, key_batch = random.split(key)
             batch = sample(replay, count + self.steps_per_update, self.config.batch_size, key_batch)
             gradients, metrics = jax.grad(self._loss, has_aux=True)(learned, targets, batch, key)
-            metrics["gradient_norm"] = jnp.sqrt(sum((x**2).sum() for x in jax.tree.leaves(gradients)))
+            metrics["gradient_norm"] = optax.tree.norm(gradients)
             updates, optimizer = self._optimizer.update(gradients, optimizer, learned)
             learned: Any = optax.apply_updates(learned, updates)
             targets = optax.incremental_update(learned.critics, targets, self.config.target_rate)

@@ -16,11 +16,9 @@ from envcore.environment import Environment
 from envcore.errors import FileError, InvalidArgumentError
 from envcore.wrappers import ActionMaskObservation, Batched, RunningStatistics
 from envcore_runs import checkpoint
-from envcore_runs.records import Natural
-from jax.tree_util import keystr, tree_leaves_with_path
 
 from envcore_baselines.learner import Learner, as_observed, each_agent, with_masks
-from envcore_baselines.run import CHECKPOINT, Run, restored
+from envcore_baselines.run import Run, restored
 from envcore_baselines.sweep import Swept
 
 FOLDER = Path(__file__).parent / "agents"
@@ -33,20 +31,11 @@ _EVALUATION = 0x6576616C
 
 
 @dataclasses.dataclass(frozen=True)
-class Returns:
-    """Returns of an agent's episodes; as the attributes of `TrainedAgent`."""
-
-    mean_return: float = math.nan
-    std_return: float = math.nan
-    episodes: Natural = 0
-
-
-@dataclasses.dataclass(frozen=True)
 class AboutAgent:
-    """What an agent's file says beside its arrays."""
+    """What an agent's file says beside its arrays: its run, and attributes of `TrainedAgent` on its returns."""
 
     run: Run
-    returns: Returns = Returns()
+    returns: dict[str, int | float]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -91,8 +80,6 @@ class TrainedAgent:
         learner = run.learner(env, params)
         # The checkpoint holds the params of its episodes, where they are drawn.
         trained = run.learner(*run.make()) if run.randomize else learner
-        if not (Path(folder) / CHECKPOINT).exists():
-            raise FileError(f"{folder} has no checkpoint yet.")
         at_last, _ = restored(folder, run, trained)
         agents = at_last.best if best else at_last.state.agent
         expected = jax.eval_shape(jax.vmap(learner.init), run.starts).agent
@@ -134,13 +121,9 @@ class TrainedAgent:
             env, params = run.make()
         learner, env = run.learner(env, params), with_masks(env, params)
         key = jax.random.key(0)
-        struct = jax.eval_shape(learner.init, key).agent
-        for place, leaf in tree_leaves_with_path(struct):
-            saved = tensors.get(keystr(place))
-            if saved is not None and (saved.dtype, leaf.dtype) == (np.float16, np.float32):
-                tensors[keystr(place)] = saved.astype(np.float32)
-        agent = checkpoint.restore(path, tensors, struct, key)
-        return cls(run, env, params, learner, agent, run.names[0], **dataclasses.asdict(about.returns))
+        wide = {name: x.astype(np.float32) if x.dtype == np.float16 else x for name, x in tensors.items()}
+        agent = checkpoint.restore(path, wide, jax.eval_shape(learner.init, key).agent, key)
+        return cls(run, env, params, learner, agent, run.names[0], **about.returns)
 
     def save(self, path: str | Path) -> None:
         """Writes the agent as it plays, with matrices in float16, but for statistics and what float16 does not hold.
@@ -149,7 +132,8 @@ class TrainedAgent:
           FileError: the file cannot be written; an older one stays as it was.
         """
         narrow = jax.tree.map(_narrowed, self.agent, is_leaf=lambda x: isinstance(x, RunningStatistics))
-        about = AboutAgent(self.run, Returns(self.mean_return, self.std_return, self.episodes))
+        returns = {name: getattr(self, name) for name in ("mean_return", "std_return", "episodes")}
+        about = AboutAgent(self.run, returns)
         checkpoint.save(path, narrow, dataclasses.asdict(about))
 
     def play(self, num_episodes: int, key: jax.Array, *, greedy: bool = True) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,6 @@ from envcore_baselines.bsuite import agents as bsuite
 from envcore_baselines.bsuite.program import Program, lanes_of
 from envcore_baselines.dqn import DQNConfig
 from envcore_baselines.ppo import PPO
-from envcore_bsuite.catch import Catch
 from learning import updated
 from toy import Counter
 
@@ -59,10 +58,10 @@ def test_the_default_settings_are_those_of_bsuites_baselines(config: Any, settin
 def test_it_stores_every_step_and_learns_once_enough_are_stored(make_agent: Any, enough: int) -> None:
     (members,) = lanes_of(["bandit/0", "bandit/1"], {})
     program, nothing = Program(members, make_agent), np.zeros(2, np.int32)
-    progress, _ = program.advance(program.start(jax.random.key(0)), nothing, enough - 1)
-    assert progress.agent_state.gradient_steps.tolist() == [0, 0]
-    progress, _ = program.advance(progress, nothing, 3)
-    agent_state = progress.agent_state
+    state, *_ = program.advance(program.start(jax.random.key(0)), nothing, enough - 1)
+    assert state.agent_state.gradient_steps.tolist() == [0, 0]
+    state, *_ = program.advance(state, nothing, 3)
+    agent_state = state.agent_state
     assert agent_state.gradient_steps.tolist() == [3, 3]
     stored = getattr(agent_state.replay, "transition", agent_state.replay)
     rewards = np.asarray(members.params.rewards)
@@ -83,8 +82,8 @@ def before_and_after_a_rollout(make_agent: Any, length: int) -> tuple[Any, Any, 
     (members,) = lanes_of(IDS, {})
     program, nothing = Program(members, make_agent), np.zeros(2, np.int32)
     start = program.start(jax.random.key(0)).agent_state
-    progress, _ = program.advance(program.start(jax.random.key(0)), nothing, length - 1)
-    return start, progress.agent_state, program.advance(progress, nothing, 1)[0].agent_state
+    state, *_ = program.advance(program.start(jax.random.key(0)), nothing, length - 1)
+    return start, state.agent_state, program.advance(state, nothing, 1)[0].agent_state
 
 
 def assert_learned(start: Any, before: Any, after: Any) -> None:
@@ -134,9 +133,3 @@ def test_ppo_learns_from_the_runners_steps_as_from_its_own() -> None:
     )(state)
     for found, wanted in zip(*map(jax.tree.leaves, (state.learner.agent, expected.agent)), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
-
-
-def test_the_random_agent_takes_every_action_equally_often() -> None:
-    key, agent = jax.random.key(0), bsuite.random_agent(Catch())
-    actions = jax.vmap(lambda key: agent.act((), jnp.zeros((10, 5)), key)[0])(jax.random.split(key, 3000))
-    assert (np.abs(np.bincount(actions, minlength=3) - 1000) < 4 * np.sqrt(3000 * 2 / 9)).all()

@@ -61,11 +61,11 @@ def test_a_fixed_policys_log_is_bsuites(
     (ours,), (theirs,) = (tmp_path / "ours").glob("*.csv"), (tmp_path / "theirs").glob("*.csv")
     assert ours.name == theirs.name
     with ours.open(newline="") as first, theirs.open(newline="") as second:
-        ours_rows, theirs_rows = list(csv.reader(first)), list(csv.reader(second))
-    assert ours_rows[0] == theirs_rows[0]
-    for got, expected in zip(ours_rows[1:], theirs_rows[1:], strict=True):
-        np.testing.assert_allclose([float(x) for x in got], [float(x) for x in expected], rtol=1e-6)
-    assert int(ours_rows[-1][1]) == EPISODES[bsuite_id]
+        ours_rows, theirs_rows = list(csv.DictReader(first)), list(csv.DictReader(second))
+    for got, expected in zip(ours_rows, theirs_rows, strict=True):
+        assert got.keys() == expected.keys()
+        np.testing.assert_allclose([float(got[x]) for x in got], [float(expected[x]) for x in got], rtol=1e-6)
+    assert int(ours_rows[-1]["episode"]) == EPISODES[bsuite_id]
 
 
 @pytest.mark.parametrize("num_episodes", [1, 9, 10, 999, 1_000, 10_000, 12_345])
@@ -202,8 +202,6 @@ def test_a_full_disk_is_one_line_and_the_run_continues(tmp_path: Path, monkeypat
     ("arguments", "message"),
     [
         ({"ids": ["deep_see/1"]}, "bsuite has no experiment and no setting 'deep_see/1': ids are like 'deep_sea' or"),
-        ({"ids": ["deep_sea/21"]}, "bsuite has no experiment and no setting 'deep_sea/21'"),
-        ({"ids": [3]}, "bsuite has no experiment and no setting 3"),
         ({"seed": -1}, "seed must be an integer from 0 to .* got -1"),
         ({"options": {"minst": {}}}, "options are given by experiment, and bsuite has no 'minst'"),
     ],
@@ -219,16 +217,13 @@ def another_state(env: Any) -> Agent:
     return periodic_agent(env)
 
 
-def test_a_folder_of_a_different_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_a_different_run(tmp_path: Path) -> None:
     run(random_agent, tmp_path, FEW[:1])
     with pytest.raises(FileError, match="holds another run: its seed is 0, not 1"):
         run(random_agent, tmp_path, FEW, seed=1)
     with pytest.raises(FileError, match=r"its agent is 'envcore_.*:random_agent', not "):
         run(greedy_bandit, tmp_path, FEW)
     with claimed(tmp_path, json.loads((tmp_path / "run.json").read_text())), pytest.raises(FileError, match="another"):
-        run(random_agent, tmp_path, FEW)
-    (tmp_path / "run.json").unlink()
-    with pytest.raises(FileError, match="holds other files"):
         run(random_agent, tmp_path, FEW)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import functools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -18,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from envcore import random, trees
 from envcore.engine import arguments
-from envcore.environment import Environment, Info, next_time
+from envcore.environment import Environment, next_time
 from envcore.rollout import Transition
 from envcore.typing import Bool, Float, Int, PyTree
 from envcore.wrappers import Wrapper
@@ -30,9 +29,10 @@ from envcore_baselines.bsuite.agents import Agent, MakeAgent
 from envcore_baselines.errors import ConfigError
 
 COLUMNS = ("steps", "episode", "total_return", "episode_len", "episode_return")
-"""The columns of every log; those of the environment's `bsuite_info` follow."""
+"""The columns of every log; those of the environment's `bsuite_info` follow by name."""
 
-Row = dict[str, int | float]
+Row = dict[str, Any]
+"""A row of a log: numbers by column, or, on the device, arrays and for returns a `Sum`, (lanes,)."""
 
 _CORE_INFO = ("terminated", "truncated", "discount", "final_obs")
 
@@ -64,8 +64,8 @@ class Sum(NamedTuple):
         return Sum(*sums.add(*self, term))
 
 
-class Progress(NamedTuple):
-    """The progress of the lanes, which are the first axis of every leaf.
+class LaneState(NamedTuple):
+    """Between two steps; the lanes are the first axis of every leaf.
 
     Attributes:
       key: random key of the remaining steps.
@@ -81,21 +81,6 @@ class Progress(NamedTuple):
     episode: Int
     gain: Sum
     episode_gain: Sum
-
-
-class Ended(NamedTuple):
-    """The episode that the last step of each lane ended, if any; meaningless where `done` is False.
-
-    Attributes:
-      done: bool, the step ended an episode.
-      length, gain: of that episode.
-      info: the environment's `bsuite_info`.
-    """
-
-    done: Bool
-    length: Int
-    gain: Sum
-    info: Info
 
 
 def lanes_of(ids: Iterable[str], options: Mapping[str, Mapping[str, object]]) -> list[Lanes]:
@@ -128,83 +113,73 @@ class Program:
         self._lanes, self._agent = lanes, make_agent(lanes.env)
         if not isinstance(self._agent, Agent):
             raise ConfigError(f"make_agent(env) must return an envcore_baselines.bsuite.Agent, got {self._agent!r}.")
-        self._info_names = _info_names(lanes.env)
-        self._start = jax.jit(jax.vmap(self._start_lane, (0, lanes.axes)))
+        self._start = jax.jit(jax.vmap(self._start_lane, (None, 0, lanes.axes)))
         self._advance = jax.jit(self._advance_lanes)
 
-    def start(self, key: jax.Array) -> Progress:
+    def start(self, key: jax.Array) -> LaneState:
         """All lanes before their first step; `key` is the run's."""
         numbers = np.array([SWEEP.index(each) for each in self._lanes.ids], np.int32)
-        return self._start(_lane_keys(key, numbers), self._lanes.params)
+        return self._start(key, numbers, self._lanes.params)
 
-    def advance(self, progress: Progress, awaited: np.ndarray, max_steps: int) -> tuple[Progress, Ended]:
+    def advance(self, state: LaneState, awaited: np.ndarray, max_steps: int) -> tuple[LaneState, Bool, Row]:
         """Takes steps in all lanes until one of them ends its `awaited` episode, at most `max_steps`.
 
         Args:
-          progress: of the lanes.
+          state: of the lanes.
           awaited: number of an episode for each lane, int32 (lanes,); 0 for none.
           max_steps: at least 1.
+
+        Returns:
+          The next state; whether the last step ended an episode, bool (lanes,); and the row of the log for it.
         """
-        return self._advance(progress, self._lanes.params, np.asarray(awaited, np.int32), np.int32(max_steps))
+        return self._advance(state, self._lanes.params, np.asarray(awaited, np.int32), np.int32(max_steps))
 
-    def row(self, progress: Progress, ended: Ended, lane: int) -> Row:
-        """The row of the log for the episode that a lane has just ended, of arrays on the host."""
-        progress, ended = jax.tree.map(lambda x: x[lane], (progress, ended))
-        returns = (float(each.total) - float(each.excess) for each in (progress.gain, ended.gain))
-        own = (progress.steps, progress.episode, next(returns), ended.length, next(returns))
-        values = dict(zip(COLUMNS, own, strict=True)) | {name: ended.info[name] for name in self._info_names}
-        return {name: _number(value) for name, value in values.items()}
-
-    def _start_lane(self, key: jax.Array, params: PyTree) -> Progress:
+    def _start_lane(self, key: jax.Array, number: jax.Array, params: PyTree) -> LaneState:
+        key = random.fold_in(random.fold_in(key, number), np.int32(0))
         key, key_env, key_agent = random.split(key, 3)
         _, env_state = self._lanes.env.reset(key_env, params)
         agent_state = trees.narrow(self._agent.init(key_agent))
         zero, nothing = jnp.int32(0), Sum(jnp.float32(0), jnp.float32(0))
-        return Progress(key, env_state, agent_state, zero, zero, nothing, nothing)
+        return LaneState(key, env_state, agent_state, zero, zero, nothing, nothing)
 
     def _advance_lanes(
-        self, progress: Progress, params: PyTree, awaited: jax.Array, max_steps: jax.Array
-    ) -> tuple[Progress, Ended]:
+        self, state: LaneState, params: PyTree, awaited: jax.Array, max_steps: jax.Array
+    ) -> tuple[LaneState, Bool, Row]:
         step = jax.vmap(self._step_lane, (0, self._lanes.axes, None))
 
-        def is_going_on(carry: tuple[jax.Array, Progress, Ended]) -> jax.Array:
-            count, progress, ended = carry
-            return (count < max_steps) & ~(ended.done & (progress.episode == awaited)).any()
+        def is_going_on(carry: tuple[jax.Array, LaneState, Bool, Row]) -> jax.Array:
+            count, state, done, _ = carry
+            return (count < max_steps) & ~(done & (state.episode == awaited)).any()
 
-        def body(carry: tuple[jax.Array, Progress, Ended]) -> tuple[jax.Array, Progress, Ended]:
-            count, progress, _ = carry
-            return count + jnp.int32(1), *step(progress, params, progress.steps[0])
+        def body(carry: tuple[jax.Array, LaneState, Bool, Row]) -> tuple[jax.Array, LaneState, Bool, Row]:
+            count, state, *_ = carry
+            return count + jnp.int32(1), *step(state, params, state.steps[0])
 
-        ended = jax.eval_shape(step, progress, params, max_steps)[1]
-        nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), ended)
-        return lax.while_loop(is_going_on, body, (jnp.int32(0), progress, nothing))[1:]
+        last = jax.eval_shape(step, state, params, max_steps)[1:]
+        nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), last)
+        return lax.while_loop(is_going_on, body, (jnp.int32(0), state, *nothing))[1:]
 
-    def _step_lane(self, progress: Progress, params: PyTree, number: jax.Array) -> tuple[Progress, Ended]:
+    def _step_lane(self, lane: LaneState, params: PyTree, number: jax.Array) -> tuple[LaneState, Bool, Row]:
         """Takes step `number` of a lane, which is that of all lanes: `vmap` does not batch it."""
-        env, state = self._lanes.env, progress.env_state
-        key, key_act, key_step, key_update = random.split(progress.key, 4)
+        env, state = self._lanes.env, lane.env_state
+        key, key_act, key_step, key_update = random.split(lane.key, 4)
         obs = env.observe(state, params)
-        action, agent_state = self._agent.act(progress.agent_state, obs, key_act)
+        action, agent_state = self._agent.act(lane.agent_state, obs, key_act)
         _, env_state, reward, done, info = env.step(key_step, state, action, params)
         bsuite_info = {name: info.pop(name) for name in list(info) if name not in _CORE_INFO}
         final_obs = info.pop("final_obs")
         transition = Transition(state, obs, action, reward, final_obs, done, {**info, "step": number})
         agent_state = trees.conform(
             self._agent.update(agent_state, transition, key_update),
-            progress.agent_state,
+            lane.agent_state,
             "the agent's state after act and update",
             ConfigError,
         )
-        gain = progress.episode_gain.plus(reward)
-        return Progress(
-            key=key,
-            env_state=env_state,
-            agent_state=agent_state,
-            steps=progress.steps + jnp.int32(1),
-            episode=progress.episode + done.astype(jnp.int32),
-            gain=progress.gain.plus(reward),
-            episode_gain=jax.tree.map(lambda x: jnp.where(done, jnp.float32(0), x), gain),
-        ), Ended(done, next_time(state.time), gain, bsuite_info)
+        gain, episode_gain = lane.gain.plus(reward), lane.episode_gain.plus(reward)
+        steps, episode = lane.steps + jnp.int32(1), lane.episode + done.astype(jnp.int32)
+        row = dict(zip(COLUMNS, (steps, episode, gain, next_time(state.time), episode_gain), strict=True))
+        running = jax.tree.map(lambda x: jnp.where(done, jnp.float32(0), x), episode_gain)
+        return LaneState(key, env_state, agent_state, steps, episode, gain, running), done, row | bsuite_info
 
 
 def shared(env: Environment) -> Environment:
@@ -230,22 +205,16 @@ def _stack(params: Sequence[PyTree]) -> tuple[PyTree, PyTree]:
     return jax.tree.unflatten(structure, stacked), jax.tree.unflatten(structure, axes)
 
 
-@jax.jit
-@functools.partial(jax.vmap, in_axes=(None, 0))
-def _lane_keys(key: jax.Array, number: jax.Array) -> jax.Array:
-    return jax.random.fold_in(jax.random.fold_in(key, number), 0)
-
-
-def _info_names(env: Environment) -> tuple[str, ...]:
-    """The names of `bsuite_info` in its order, which `jit` does not keep."""
-    inner: Any = env.unwrapped
-    names: list[str] = []
-    jax.eval_shape(lambda state: names.extend(inner.bsuite_info(state)), arguments.state_struct(inner))
-    return tuple(names)
+def row_of(row: Row, lane: int) -> Row:
+    """The row of a lane, of arrays on the host, with its columns in their order."""
+    names = [*COLUMNS, *sorted(row.keys() - set(COLUMNS))]
+    return {name: _number(jax.tree.map(lambda x: x[lane], row[name])) for name in names}
 
 
 def _number(value: Any) -> int | float:
     """An int, or the float with the fewest digits that is the same in float32: 0.1, not 0.10000000149."""
-    if not isinstance(value, float) and value.dtype.kind == "i":
+    if isinstance(value, Sum):
+        value = float(value.total) - float(value.excess)
+    elif value.dtype.kind == "i":
         return int(value)
     return float(value) if float(value).is_integer() else float(str(np.float32(value)))

@@ -26,7 +26,7 @@ from envcore_runs.description import described, name_of
 from envcore_runs.folder import claimed
 
 from envcore_baselines.bsuite.agents import MakeAgent
-from envcore_baselines.bsuite.program import Lanes, Program, Progress, Row, lanes_of
+from envcore_baselines.bsuite.program import Lanes, LaneState, Program, Row, lanes_of, row_of
 
 _CHECKPOINT = "checkpoint.safetensors"
 _SECONDS = 60.0  # between checkpoints
@@ -94,35 +94,35 @@ class _Saved:
 
 def _play(folder: Path, lanes: Lanes, program: Program, key: jax.Array, show: Callable[[int], None]) -> None:
     """Plays lanes to their ends, and saves them now and then, when a signal interrupts, and at the end."""
-    progress, rows = program.start(key), [list[Row]() for _ in lanes.ids]
+    state, rows = program.start(key), [list[Row]() for _ in lanes.ids]
     if (path := folder / _CHECKPOINT).exists():  # of the same lanes: the others' have been removed
         tensors, saved_then = checkpoint.load(path, _Saved)
-        progress, rows = checkpoint.restore(path, tensors, progress), saved_then.rows
-        del tensors  # as large as the progress
+        state, rows = checkpoint.restore(path, tensors, state), saved_then.rows
+        del tensors  # as large as the state
     num_episodes = EPISODES[lanes.ids[0]]
     schedule = (*logged_episodes(num_episodes), 0)
-    chunk, steps, saved = 16, int(progress.steps[0]), time.monotonic()
+    chunk, steps, saved = 16, int(state.steps[0]), time.monotonic()
     with signals.noted() as signum:
         while any(awaited := [schedule[len(each)] for each in rows]) and not signum():
             start = time.perf_counter()
-            progress, ended = program.advance(progress, np.array(awaited), chunk)
-            host, ended = jax.device_get((progress._replace(key=None, env_state=None, agent_state=None), ended))
-            for lane in np.flatnonzero(ended.done & (host.episode == awaited)).tolist():
-                rows[lane].append(program.row(host, ended, lane))
-            show(int(np.minimum(host.episode, num_episodes).sum()))
-            taken, steps = int(host.steps[0]) - steps, int(host.steps[0])
+            state, *last = program.advance(state, np.array(awaited), chunk)
+            done, row = jax.device_get(last)
+            for lane in np.flatnonzero(done & (row["episode"] == awaited)).tolist():
+                rows[lane].append(row_of(row, lane))
+            show(int(np.minimum(row["episode"], num_episodes).sum()))
+            taken, steps = int(row["steps"][0]) - steps, int(row["steps"][0])
             chunk = max(int(taken * _CHUNK_SECONDS / (time.perf_counter() - start)), 1)
             if time.monotonic() - saved > _SECONDS:
-                _save(folder, lanes, progress, rows)
+                _save(folder, lanes, state, rows)
                 saved = time.monotonic()
-        _save(folder, lanes, progress, rows)
+        _save(folder, lanes, state, rows)
     if signum():
         signals.stop(signum())
 
 
-def _save(folder: Path, lanes: Lanes, progress: Progress, rows: list[list[Row]]) -> None:
+def _save(folder: Path, lanes: Lanes, state: LaneState, rows: list[list[Row]]) -> None:
     """Writes the checkpoint, then the logs: a log is complete only where the checkpoint has all of its program's."""
-    checkpoint.save(folder / _CHECKPOINT, progress, dataclasses.asdict(_Saved(list(lanes.ids), rows)))
+    checkpoint.save(folder / _CHECKPOINT, state, dataclasses.asdict(_Saved(list(lanes.ids), rows)))
     for bsuite_id, each in zip(lanes.ids, rows, strict=True):
         if each:
             write_log(folder, bsuite_id, each)
