@@ -114,6 +114,14 @@ class TestInfo:
             assert set(step[-1]) == entries
             assert bool(step[-1]["waited"]) == (action == 0)
 
+    def test_the_base_class_s_names_are_reserved(self) -> None:
+        class Clash(Counter):
+            def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+                return state, 0.0, False, {"discount": 1}
+
+        with pytest.raises(EnvironmentDefinitionError, match=r"info\['discount'\] is the base class's own entry"):
+            play(Clash(), [0])
+
 
 class TestTypes:
     def test_python_numbers_become_the_contract_s_types(self) -> None:
@@ -144,7 +152,6 @@ class TestTypes:
             (lambda s: (EnvState(), 0.0, False), r"transition's state must be CounterState, got EnvState"),
             (lambda s: (s, 0.0), r"transition must return \(state, reward, terminated"),
             (lambda s: (s, 0.0, False, "info"), r"transition must return a dict fourth, got 'info'"),
-            (lambda s: (s, 0.0, False, {"discount": 1}), r"info\['discount'\] is the base class's own entry"),
         ],
     )
     def test_anything_else_is_the_author_s_error(self, returned: Any, message: str) -> None:

@@ -109,7 +109,7 @@ def test_what_an_observation_shows(env: PointRobot, normalize_time: bool, shown:
 
 @pytest.mark.parametrize("env", [GYMNAX, ORIGINAL], ids=lambda env: env.rules)
 def test_random_steps_follow_the_formulas(env: PointRobot) -> None:
-    rng, zeros = np.random.default_rng(0), np.zeros(1000, np.float32)
+    rng, zeros = np.random.default_rng(0), jnp.zeros(1000)
     places, actions = (scale * rng.normal(size=(1000, 2)).astype(np.float32) for scale in (0.3, 0.1))
     goals = np.tile(np.array([0.2, 0.1], np.float32), (1000, 1))
     start = jax.tree.map(lambda x: np.zeros((1000, *x.shape), x.dtype), state_of(env)).replace(pos=places, goal=goals)
