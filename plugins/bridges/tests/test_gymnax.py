@@ -139,13 +139,6 @@ def test_six_values_of_a_step() -> None:
         assert (bool(done), bool(info["truncated"]), float(info["discount"])) == (number == 3, number == 3, 1.0)
 
 
-@pytest.mark.slow
-def test_their_time_limit_is_out_of_reach() -> None:
-    env = from_gymnax(Walk, length=99)
-    params = env.default_params.replace(max_steps_in_episode=NO_TIME_LIMIT)
-    assert check_lockstep(env, **play(Walk(99), WalkParams(max_steps_in_episode=10**6)), params=params) == 0
-
-
 class Plain(Walk):
     """Without params, a time limit, declared spaces of observations, or numbers in them."""
 
@@ -174,39 +167,6 @@ def test_an_environment_that_declares_little() -> None:
         env.render(state, env.default_params)
 
 
-class Images(Walk):
-    """An observation whose shape is not the declared one."""
-
-    def get_obs(self, state: WalkState) -> Any:
-        return jnp.zeros((4, 6, 2)).at[0, state.place, 1].set(1)
-
-    def observation_space(self, params: Any) -> Any:
-        return TheirBox(0, 1, (4, 6))
-
-
-def test_a_wrong_space_is_not_believed() -> None:
-    env = from_gymnax(Images)
-    assert env.observation_space(env.default_params) == spaces.Box(-np.inf, np.inf, (4, 6, 2))
-
-
-class Slippery(Walk):
-    """Says by itself that it truncates, at the third step."""
-
-    def step_env(self, key: Any, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
-        obs, state, reward, done, info = super().step_env(key, state, action, params)
-        truncated = state.time == 3
-        return obs, state, reward, done | truncated, {**info, "truncated": truncated}
-
-
-def test_a_truncation_in_the_info_is_one() -> None:
-    env = from_gymnax(Slippery)
-    key = jax.random.key(0)
-    _, state = env.reset(key)
-    for number in range(1, 4):
-        _, state, _, done, info = env.step(key, state, 1)
-        assert (bool(done), bool(info["truncated"]), float(info["discount"])) == (number == 3, number == 3, 1.0)
-
-
 class Wrapper:
     """As gymnax's wrappers are."""
 
@@ -218,21 +178,16 @@ class Wrapper:
 
 
 @pytest.mark.parametrize(
-    ("source", "message"),
+    ("source", "options", "message"),
     [
-        ("CartPole-v1", r"from_gymnax knows craftax/.*gymnax/.* and classes, got 'CartPole-v1'"),
-        (Wrapper, r"from_gymnax\(Wrapper\) needs .* and Wrapper has none; .* use envcore.wrappers"),
-        (dict, r"from_gymnax\(dict\) needs .* and dict has none"),
+        ("CartPole-v1", {}, r"from_gymnax knows craftax/.*gymnax/.* and classes, got 'CartPole-v1'"),
+        (Wrapper, {}, r"from_gymnax\(Wrapper\) needs .* and Wrapper has none; .* use envcore.wrappers"),
+        (Walk, {"wrong": 1}, "unexpected keyword argument 'wrong'"),
     ],
 )
-def test_what_cannot_be_brought_in(source: Any, message: str) -> None:
+def test_what_is_refused(source: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidArgumentError, match=message):
-        from_gymnax(source)
-
-
-def test_an_unknown_option() -> None:
-    with pytest.raises(InvalidArgumentError, match=r"unexpected keyword argument 'wrong'"):
-        from_gymnax(Walk, wrong=1)
+        from_gymnax(source, **options)
 
 
 def test_the_alias_is_told_from_gymnax(monkeypatch: pytest.MonkeyPatch) -> None:

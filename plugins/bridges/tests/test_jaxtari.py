@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import envcore
@@ -21,7 +20,6 @@ pytestmark = pytest.mark.usefixtures("sprites")
 
 FAST = ("pong",)
 SLOW = ("skiing", "surround")
-NEED_SIZES = ("seaquest", "videochess", "wizardofwor")
 """Some of the games that cannot even be traced with sprites of other sizes."""
 
 OWN_KEYS = (
@@ -42,8 +40,6 @@ HEAVY = {"videochess": 16}
 def test_jaxtari_lists_what_is_announced() -> None:
     import jaxtari.core
 
-    announced = {spec.spec.id for spec in envcore.registry.values() if spec.spec.family == "jaxtari"}
-    assert announced == {f"jaxtari/{name}" for name in ENVIRONMENTS}
     assert set(ENVIRONMENTS) == set(jaxtari.core.list_available_games())
 
 
@@ -96,41 +92,12 @@ def test_it_plays_as_jaxtari_does(name: str) -> None:
     assert check_lockstep(env, **jaxtaris(game), params=params, num_steps=1500) >= 2
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:Environment exposes deprecated:DeprecationWarning")  # JAXtari's own
-@pytest.mark.parametrize("name", NEED_SIZES)
-def test_games_whose_sprites_need_a_size_are_stepped_and_painted(name: str) -> None:
-    env, params = envcore.make(f"jaxtari/{name}")
-    key = jax.eval_shape(jax.random.key, 0)
-    state = jax.eval_shape(env.reset, key)[1]
-    step = jax.eval_shape(
-        lambda key, state: env.step(key, state, env.action_space(env.default_params).sample(key), params), key, state
-    )
-    assert jax.tree.map(lambda x: (x.shape, x.dtype), step[1]) == jax.tree.map(lambda x: (x.shape, x.dtype), state)
-    assert jax.eval_shape(lambda state: env.render(state, params, height=70), state).shape[0] == 70
-
-
 def test_observations_are_dicts_of_what_they_were() -> None:
     env, _ = envcore.make("jaxtari/pong")
     obs, _ = env.reset(jax.random.key(0))
     assert sorted(obs) == ["ball", "enemy", "player", "score_enemy", "score_player"]
     assert (obs["ball"]["x"].dtype, obs["player"]["y"].dtype) == (np.int32, np.float32)
     assert env.action_names == ("noop", "fire", "right", "left", "rightfire", "leftfire")
-
-
-def test_the_limit_is_that_of_jaxtari_s_wrapper() -> None:
-    from jaxtari.wrappers import AtariWrapper
-
-    frames = inspect.signature(AtariWrapper.__init__).parameters["max_frames_per_episode"].default
-    assert envcore.make("jaxtari/pong")[1].max_steps_in_episode == frames
-
-
-def test_wrappers_are_refused() -> None:
-    from jaxtari.games.jax_pong import JaxPong
-    from jaxtari.wrappers import AtariWrapper
-
-    with pytest.raises(InvalidArgumentError, match="is wrapped in AtariWrapper, which does what envcore does itself"):
-        from_jaxtari(lambda: AtariWrapper(JaxPong()))
 
 
 def test_a_game_of_the_user_s_and_mods() -> None:
@@ -160,7 +127,7 @@ def test_pictures_are_the_screen() -> None:
 def test_errors(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     with pytest.raises(InvalidArgumentError, match=r"jaxtari/pong refuses its options: .*'wrong_option'"):
         envcore.make("jaxtari/pong", wrong_option=1)
-    with pytest.raises(InvalidArgumentError, match=r"JAXtari has no environment 'pang'. Did you mean 'pong'"):
+    with pytest.raises(InvalidArgumentError, match="JAXtari has no environment 'pang'"):
         from_jaxtari("pang")
     monkeypatch.setattr("jaxtari.paths.user_data_dir", lambda name: str(tmp_path / name))
     with pytest.raises(DatasetError, match=r"none are installed. Install them by `python -m jaxtari.install_sprites`"):

@@ -31,12 +31,6 @@ def test_a_row_names_an_extra_a_function_and_environments(library: Library) -> N
     assert len(library.environments()) > 0
 
 
-def test_an_unknown_function() -> None:
-    with pytest.raises(AttributeError, match="has no attribute 'from_nowhere'"):
-        _ = envcore_bridges.from_nowhere
-    assert {"from_brax", "from_gymnax", "from_pgx"} <= set(dir(envcore_bridges))
-
-
 def test_what_is_installed_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "is_installed", lambda family: family in ("craftax", "pgx"))
     specs = plugin.envcore_env_specs()

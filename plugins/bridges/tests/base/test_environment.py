@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import Any, ClassVar
 
 import jax
@@ -13,7 +12,6 @@ import pytest
 from envcore.engine.arguments import may_be_infinite
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import EnvironmentDefinitionError, InvalidArgumentError
-from envcore.wrappers import Batched, LogWrapper, Sharded
 from envcore_bridges.base import ForeignParams
 from envcore_testing import Case, ConformanceError, check_lockstep, conformance_cases
 from jax.tree_util import tree_leaves_with_path
@@ -49,23 +47,6 @@ def test_the_library_s_params_are_read_and_replaced_like_ours() -> None:
     check_lockstep(env, **play(gain=2.0), params=params.replace(gain=2.0))
 
 
-@pytest.mark.skipif(jax.__version_info__ >= (0, 11), reason="XLA has the usual emitters alone")
-@pytest.mark.slow
-def test_both_programs_round_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Pong of JAXtari differed in the last bit under `envcore_testing.unoptimized`: what is one product and sum in a
-    # fusion of one program may be in two fusions of the other.
-    chosen: list[Any] = []
-    compiled = jax.jit
-
-    def jit(fun: Any, **options: Any) -> Any:
-        chosen.append(options.get("compiler_options"))
-        return compiled(fun, **options)
-
-    monkeypatch.setattr(jax, "jit", jit)
-    check_lockstep(FromTheirs.make(TheirWalk), **play(), num_steps=20)
-    assert chosen.count({"xla_cpu_use_fusion_emitters": True}) == 2
-
-
 def test_the_time_limit_is_ours() -> None:
     env = FromTheirs.make(TheirWalk, length=50)
     params = env.default_params.replace(max_steps_in_episode=NO_TIME_LIMIT)
@@ -79,13 +60,6 @@ class OutOfFuel(FromTheirs):
     def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         state, obs, reward, done, info = super().library_step(state, action, key, params)
         return state, obs, reward, done, {**info, "truncated": jnp.where(state.fuel < 0.6, 1.0, 0.0)}
-
-
-@pytest.mark.parametrize(
-    "case", [case for case in conformance_cases(OutOfFuel.make(TheirWalk)) if "time_limit" in str(case)], ids=str
-)
-def test_truncations_of_the_library_s_own_conform(case: Case) -> None:
-    case()
 
 
 @pytest.mark.parametrize(("limit", "length"), [(NO_TIME_LIMIT, 5), (3, 3)])
@@ -106,23 +80,6 @@ def test_the_library_s_own_truncation_and_the_time_limit_both_truncate(limit: in
     assert infos["fuel"].shape == (12,)
 
 
-def test_a_truncation_that_is_no_scalar_is_refused() -> None:
-    class Vector(OutOfFuel):
-        def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
-            *step, info = super().library_step(state, action, key, params)
-            return *step, {**info, "truncated": jnp.zeros(2)}
-
-    env = Vector.make(TheirWalk)
-    key = jax.random.key(0)
-    with pytest.raises(EnvironmentDefinitionError, match=r"info\['truncated'\] must have shape \(\), got \(2,\)"):
-        env.step(key, env.reset(key)[1], 0)
-
-
-def test_names() -> None:
-    assert FromTheirs.make(TheirWalk).name == "TheirWalk"
-    assert FromTheirs.make(functools.partial(TheirWalk, 3)).name == "TheirWalk"
-
-
 @dataclasses.dataclass(frozen=True)
 class Picky(FromTheirs):
     refused_wrappers: ClassVar[tuple[str, ...]] = ("TheirWalk",)
@@ -133,18 +90,6 @@ def test_wrappers_that_do_what_is_done_here_are_refused() -> None:
     for source in (TheirWalk, lambda: Wrapped(TheirWalk()), lambda: Wrapped(Wrapped(TheirWalk()))):
         with pytest.raises(InvalidArgumentError, match="is wrapped in TheirWalk, which does what envcore does itself"):
             Picky.make(source)
-
-
-@pytest.mark.slow
-def test_masks_pass_through_wrappers() -> None:
-    env = FromTheirs.make(TheirWalk)
-    for batch in (LogWrapper(Batched(env, 4)), Sharded(env, 4)):
-        key = jax.random.key(0)
-        _, state = batch.reset(key)
-        assert batch.action_mask(state, batch.default_params).tolist() == [[False, True]] * 4
-        *_, info = jax.jit(batch.step)(key, state, jnp.ones(4, jnp.int32))
-        assert info["action_mask"].shape == (4, 2)
-        assert info["action_mask"].any()
 
 
 def test_what_makes_no_environment_is_refused() -> None:
@@ -160,11 +105,6 @@ class Needy(FromTheirs):
     @property
     def time_limit(self) -> int:
         return self.library_env.length - 4
-
-
-def test_a_time_limit_of_no_step_is_refused() -> None:
-    with pytest.raises(InvalidArgumentError, match="at least one step, got 0"):
-        Needy.make(TheirWalk, length=4)
 
 
 def test_entries_of_info_with_our_names_are_left_out() -> None:

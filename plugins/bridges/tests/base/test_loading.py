@@ -6,8 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore import forks
-from envcore.errors import EnvcoreError, InvalidArgumentError
+from envcore.errors import InvalidArgumentError
 from envcore_bridges.base import default_numerics, layers, rebuilt, unknown_name
 from envcore_testing.numerics import numerics as switched
 from walk import LOADED, FromTheirs, TheirWalk, Wrapped
@@ -29,14 +28,6 @@ def test_made_inside_jit_the_library_s_arrays_are_no_tracers() -> None:
     env = FromTheirs(TheirWalk, (("length", 9),))
     jax.jit(lambda key: env.reset(key)[0])(jax.random.key(0))
     assert np.asarray(env.library_env.table).shape == (9,)
-
-
-def test_a_library_is_not_asked_in_a_process_in_which_jax_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    LOADED.clear()
-    monkeypatch.setattr(forks, "_is_after_start", True)
-    with pytest.raises(EnvcoreError, match="forked after JAX had started"):
-        FromTheirs.make(TheirWalk, length=11)
-    assert LOADED == []
 
 
 def test_options_are_checked_when_it_is_made() -> None:

