@@ -9,7 +9,7 @@ from envcore_native.arrays import fixed
 from envcore_native.body import Leaf
 from envcore_native.interpreter import interpret_function
 from envcore_native.scalars import Graph
-from envcore_native.source import rollout_function
+from envcore_native.trace import rollout_function
 
 MOST_UNROLLED = 1000, 3
 """Everything unrolled, and loops wherever there may be some."""
@@ -42,17 +42,9 @@ def by_kernel(fun, structs):
     result = jax.tree.leaves(result)
     leaves = [Leaf(f"in{i}", x, s.dtype) for i, (x, s) in enumerate(zip(inputs, structs, strict=True))]
     stacked = [Leaf(f"out{i}", x, s.dtype) for i, (x, s) in enumerate(zip(outputs, result, strict=True))]
-    text = rollout_function([], [], leaves, [], stacked)
-
-    @jax.jit
-    def call(*args):
-        row = np.zeros((1, 1), np.uint32)
-        outputs = [((1, 1, x.size), x.dtype) for x in result]
-        scalars = {"count": 1, "num_steps": 1}
-        args = [x.reshape(-1) for x in args]
-        return kernels.call("rollout", text, scalars, [row, *args], outputs, threads=32, block=32)
-
-    return lambda *args: [np.reshape(x, s.shape) for x, s in zip(call(*args), result, strict=True)]
+    text = rollout_function(graph, [], [], leaves, [], stacked)
+    call = jax.jit(lambda *args: kernels.play(text, 1, 1, [], args, result)[1])
+    return lambda *args: [np.asarray(x).reshape(s.shape) for x, s in zip(call(*args), result, strict=True)]
 
 
 def by_c(fun, structs, most_unrolled):

@@ -1,21 +1,21 @@
-"""Lines of C++ that compute scalars of a graph."""
+"""Lines of C that compute scalars and store arrays: large arrays are computed in loops, and what rows share before."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import jax
 import numpy as np
 from envcore.typing import PyTree
 
 from envcore_native import c
-from envcore_native.arrays import Array
+from envcore_native.arrays import Array, Buffer, Dense
 from envcore_native.c import name, text, type_name
-from envcore_native.scalars import Graph, Scalar, Table, live
+from envcore_native.scalars import BY_ENVIRONMENT, Graph, Scalar, Table, live
 
-KEY_WORDS = 2
+_MOST_IN_A_ROW = 4  # elements of a last axis without a loop of its own
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,10 +37,6 @@ class Leaf:
         """All its scalars."""
         return list(self.array.scalars().flat)
 
-    @property
-    def pointer(self) -> str:
-        return f"{type_name(self.dtype)}* __restrict__ {self.name}"
-
 
 def leaves(graph: Graph, kind: str, tree: PyTree, inputs: Callable[..., Array]) -> list[Leaf]:
     """Inputs for the leaves of a tree of types."""
@@ -51,22 +47,25 @@ def leaves(graph: Graph, kind: str, tree: PyTree, inputs: Callable[..., Array]) 
 
 
 class Body:
-    """Lines of code that compute scalars, each at its first use."""
+    """Lines of code that compute scalars, each at its first use, and store them by `put(array, place, scalar)`.
 
-    def __init__(self, columns: Sequence[Scalar] = ()):
+    Args:
+      graph: of the scalars.
+      known: scalars that need not be computed.
+
+    Attributes:
+      lines: for each row.
+      shared: for all rows together; they come first.
+      tables: before everything.
+    """
+
+    def __init__(self, graph: Graph, known: Iterable[Scalar] = ()) -> None:
+        self._graph = graph
+        self._known = {scalar.number for scalar in known}
+        self._pointers: dict[Table | Buffer, str] = {}
         self.lines: list[str] = []
-        self.tables: dict[Table, str] = {}
-        self._known: set[int] = set()
-        for place, column in enumerate(columns):
-            self._known.add(column.number)
-            word = f"row[{KEY_WORDS + place}]"
-            self.add(f"const {type_name(column.dtype)} {name(column)} = {c.bits(word, np.uint32, column.dtype)};")
-
-    def add(self, line: str) -> None:
-        self.lines.append("    " + line)
-
-    def table_lines(self) -> list[str]:
-        return [c.table(name, table.values, table.dtype) for table, name in self.tables.items()]
+        self.shared: list[str] = []
+        self.tables: list[str] = []
 
     def compute(self, scalars: Iterable[Scalar]) -> None:
         for scalar in live(list(scalars), self._known):
@@ -74,38 +73,62 @@ class Body:
                 self._declare(scalar)
 
     def store(self, leaf: Leaf) -> None:
-        """Stores a step's leaf in [T, N, ...] in units of up to 16 bytes, each as soon as it is computed."""
-        values, size = leaf.values, leaf.dtype.itemsize
-        unit = next((n for n in (16, 8, 4) if len(values) * size % n == 0), 0) if size in (1, 4) else 0
-        if not unit:
-            for i, x in enumerate(values):
-                self.compute([x])
-                self.add(f"{leaf.name}[((size_t)t * count + n) * {len(values)} + {i}] = {text(x)};")
+        """Stores an array that has a row's elements; where it is large, loops compute them."""
+        self._store(leaf.name, leaf.array, self._graph.most_unrolled)
+
+    def _store(self, to: str, array: Array, most_unrolled: int | None) -> None:
+        array = array.reshaped or array
+        if isinstance(array, Dense) or most_unrolled is None or array.size <= most_unrolled:
+            for place, scalar in enumerate(array.scalars().flat):
+                self.compute([scalar])
+                self.lines.append(f"put({to}, {place}, {text(scalar)});")
             return
-        num_words, per_word = len(values) * size // 4, 4 // size
-        is_long = num_words > 4  # of shorter ones, a warp's stores are contiguous
-        for word in range(0, num_words, unit // 4):
-            part = values[word * per_word :][: unit // size]
-            self.compute(part)
-            texts = [text(x) for x in part]
-            words = [f"pack({', '.join(texts[i : i + 4])})" for i in range(0, len(texts), 4)]
-            words = words if size == 1 else [c.bits(x, leaf.dtype, np.uint32) for x in texts]
-            to = f"{'ROW' if is_long else 'DIRECT'}({leaf.name}, (size_t)t * count + n, {num_words}, {word})"
-            self.add(f"store({to}, {', '.join(words)});")
-            end = word + unit // 4
-            if is_long and (end % 32 == 0 or end == num_words):
-                start = (end - 1) // 32 * 32
-                place = f"{leaf.name}, (size_t)t * count + first, {num_words}, {start}, {end - start}"
-                self.add(f"FLUSH({unit // 4}, {place});")
+        last = array.shape[-1] if array.shape[-1] <= _MOST_IN_A_ROW and array.ndim > 1 else 1
+        sizes = array.shape[:-1] if last > 1 else array.shape
+        index = tuple(self._graph.loop(size) if size > 1 else 0 for size in sizes)
+        ends = [(*index, i) for i in range(last)] if last > 1 else [index]
+        stores = []
+        for end in ends:
+            place = self._graph.combine(end, array.shape)
+            stores.append((self._graph.constant(place, np.int32) if isinstance(place, int) else place, array.at(end)))
+        self._loop([x for x in index if isinstance(x, Scalar)], to, stores)
+
+    def _loop(self, variables: list[Scalar], to: str, stores: list[tuple[Scalar, Scalar]]) -> None:
+        needed = live([scalar for pair in stores for scalar in pair], set(self._known))
+        self.compute(x for x in needed if not x.loops)
+        for scalar in needed:
+            if scalar.op == "lookup" and isinstance(scalar.args[0], Buffer):
+                self._pointer(scalar.args[0])  # no other loop may stand inside this one
+        inner: list[list[Scalar]] = [[] for _ in variables]
+        for scalar in needed:
+            if scalar.loops and scalar.op != "loop":
+                inner[max(variables.index(x) for x in scalar.loops)].append(scalar)
+        for variable, scalars in zip(variables, inner, strict=True):
+            i, end = name(variable), self._graph.range_of(variable)[1] + 1
+            self.lines.append(f"for (int32 {i} = 0; {i} < {end}; ++{i}) {{")
+            for scalar in scalars:
+                self._declare(scalar)
+        self.lines += [f"put({to}, {text(place)}, {text(scalar)});" for place, scalar in stores]
+        self.lines.append("}" * len(variables))
 
     def _declare(self, scalar: Scalar) -> None:
-        self.add(f"const {type_name(scalar.dtype)} {name(scalar)} = {self._expression(scalar)};")
-
-    def _expression(self, scalar: Scalar) -> str:
         if scalar.op in ("load", "lookup"):
             of, place = scalar.args
-            return f"{self._pointer(of)}[{text(place) if scalar.op == 'lookup' else place}]"
-        return c.expression(scalar)
+            value = f"{self._pointer(of)}[{text(place) if scalar.op == 'lookup' else place}]"
+        else:
+            value = c.expression(scalar)
+        is_shared = scalar.varies < BY_ENVIRONMENT and not scalar.loops
+        lines = self.shared if is_shared else self.lines
+        lines.append(f"const {type_name(scalar.dtype)} {name(scalar)} = {value};")
 
-    def _pointer(self, of: str | Table) -> str:
-        return of if isinstance(of, str) else self.tables.setdefault(of, f"table_{len(self.tables)}")
+    def _pointer(self, of: str | Table | Buffer) -> str:
+        if isinstance(of, str):
+            return of
+        if of not in self._pointers:
+            self._pointers[of] = pointer = f"memory_{len(self._pointers)}"
+            if isinstance(of, Table):
+                self.tables.append(c.table(pointer, of.values, of.dtype))
+            else:
+                self.lines.append(f"{type_name(of.dtype)} {pointer}[{of.array.size}];")
+                self._store(pointer, of.array, 0)
+        return self._pointers[of]

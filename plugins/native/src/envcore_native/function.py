@@ -11,10 +11,9 @@ from envcore.typing import PyTree
 
 from envcore_native import c
 from envcore_native.arrays import fixed
-from envcore_native.body import Leaf, leaves
+from envcore_native.body import Body, Leaf, leaves
 from envcore_native.interpreter import interpret_function
 from envcore_native.lane import AXIS
-from envcore_native.loops import RowBody
 from envcore_native.scalars import Graph
 
 MOST_UNROLLED = 64
@@ -23,7 +22,8 @@ MOST_UNROLLED = 64
 
 def prelude() -> str:
     """What all generated C needs."""
-    return c.header("arithmetic.h") + "\n#define TABLE static const\n#define EXPORT\n"
+    defined = ["TABLE static const", "EXPORT", "put(array, place, value) array[place] = value"]
+    return "\n".join([c.header("arithmetic.h"), *(f"#define {each}" for each in defined), ""])
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -75,11 +75,12 @@ def lower(
     structs = jax.tree.leaves(result)
     outputs = [Leaf(f"out{i}", x, np.dtype(s.dtype)) for i, (x, s) in enumerate(zip(arrays, structs, strict=True))]
     num_shared_out = len(jax.tree.leaves(result[0]))
-    body = RowBody(graph)
+    body = Body(graph)
     for leaf in outputs[:num_shared_out]:
-        body.store_shared(leaf)
+        body.compute(leaf.values)
+        body.shared += [f"put({leaf.name}, {place}, {c.text(x)});" for place, x in enumerate(leaf.values)]
     for leaf in outputs[num_shared_out:]:
-        body.store_array(leaf.name, leaf.array, most_unrolled)
+        body.store(leaf)
     pointers, rows = [], []
     for place, leaf in enumerate((*inputs, *outputs)):
         of_outputs = place - len(inputs)
@@ -91,7 +92,7 @@ def lower(
             rows.append(f"    {kind} const {leaf.name} = {pointer} + number * {leaf.array.size}l;")
     lines = [
         f"void {name}(int32 first, int32 end, void** arrays) {{",
-        *body.table_lines(),
+        *body.tables,
         *pointers,
         *body.shared,
         "  for (int32 number = first; number < end; ++number) {",

@@ -6,89 +6,88 @@ import contextlib
 import functools
 import hashlib
 import linecache
+import math
 from collections.abc import Generator, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
-from envcore_native import source
+from envcore_native import c
+
+_FEW = 16_384  # environments, which are spread over many of a GPU's processors
 
 
-def call(
-    name: str,
-    text: str,
-    scalars: dict[str, int],
-    inputs: Sequence[jax.Array | np.ndarray],
-    outputs: Sequence[tuple[tuple[int, ...], Any]],
-    *,
-    threads: int,
-    block: int,
-) -> list[jax.Array]:
-    """Calls the function `name` of generated code, `name(thread, *scalars, *inputs, *outputs)`, in every thread.
+def play(
+    text: str, count: int, num_steps: int, state: Sequence[jax.Array], fixed: Sequence[jax.Array], stacked: Sequence[Any]
+) -> tuple[list[jax.Array], list[jax.Array]]:
+    """Calls the function `rollout` of generated code, which `trace.rollout_function` makes, for each environment.
 
     Args:
-      name: of the function.
       text: the code.
-      scalars: static integers by name.
-      inputs: arrays.
-      outputs: shapes and dtypes of the results.
-      threads: number of threads.
-      block: number of threads of a block.
+      count: number of environments.
+      num_steps: number of steps.
+      state: arrays with the environments' axis.
+      fixed: arrays that they share.
+      stacked: types of what one of them stores in a step.
+
+    Returns:
+      The last state, and what was stored, with axes of steps and of environments.
     """
-    function = kernel(name, text, tuple(scalars), array_types(inputs, outputs), len(outputs), block)
+    inputs = [*(x.ravel() for x in fixed), *(x.reshape(count, -1) for x in state)]
+    outputs = [*((x.shape, x.dtype) for x in inputs[len(fixed) :])]
+    outputs += [((num_steps, count, math.prod(x.shape)), x.dtype) for x in stacked]
+    types = [(np.dtype(dtype).name, len(shape)) for shape, dtype in (*((x.shape, x.dtype) for x in inputs), *outputs)]
+    block = 32 if count <= _FEW else 128
+    function = kernel(text, tuple(types), len(outputs), block)
     dims = {f"array{i}": shape for i, (shape, _) in enumerate(outputs, len(inputs))}
     with quiet():
-        return list(function(*scalars.values(), *inputs, output_dims=dims, launch_dims=threads))
-
-
-def array_types(inputs: Sequence[Any], outputs: Sequence[tuple[tuple[int, ...], Any]]) -> tuple[tuple[str, int], ...]:
-    """Dtypes and numbers of axes, as `kernel` takes them."""
-    shapes = [*((x.shape, x.dtype) for x in inputs), *outputs]
-    return tuple((np.dtype(dtype).name, len(shape)) for shape, dtype in shapes)
+        made = list(function(count, num_steps, *inputs, output_dims=dims, launch_dims=-(-count // block) * block))
+    last = [made.pop(0).reshape(x.shape) for x in state]
+    return last, [x.reshape(num_steps, count, *s.shape) for x, s in zip(made, stacked, strict=True)]
 
 
 @functools.lru_cache(maxsize=256)
-def kernel(
-    name: str,
-    text: str,
-    scalars: tuple[str, ...],
-    types: tuple[tuple[str, int], ...],
-    num_outputs: int,
-    block: int,
-) -> Any:
-    """What JAX calls; its attribute `kernel` is Warp's. The arguments are those of `call`."""
+def kernel(text: str, types: tuple[tuple[str, int], ...], num_outputs: int, block: int) -> Any:
+    """What JAX calls; its attribute `kernel` is Warp's.
+
+    Args:
+      text: the code.
+      types: dtypes and numbers of axes of its arrays.
+      num_outputs: how many of them, the last ones, are results.
+      block: number of threads of a block.
+    """
     import warp as wp
 
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    arrays = [f"array{i}" for i in range(len(types))]
-    typed = [f"{each}: wp.int32" for each in scalars]
-    typed += [f"{each}: wp.array(dtype=wp.{dtype}, ndim={n})" for each, (dtype, n) in zip(arrays, types, strict=True)]
-    passed = ", ".join(["thread", *scalars, *(f"{each}.data" for each in arrays)])
-    snippet = f"envcore_native::{name}({passed});"
+    names = ["count", "num_steps", *(f"array{i}" for i in range(len(types)))]
+    kinds = ["wp.int32", "wp.int32", *(f"wp.array(dtype=wp.{dtype}, ndim={n})" for dtype, n in types)]
+    typed = ", ".join(f"{name}: {kind}" for name, kind in zip(names, kinds, strict=True))
+    snippet = f"envcore_native::rollout(thread, count, num_steps, {', '.join(f'{name}.data' for name in names[2:])});"
     # Warp reads the source of a kernel: it is kept where Python looks for source.
     python = "\n".join(
         [
             "@wp.func_native(snippet)",
-            f"def call_{name}_{digest}(thread: wp.int32, {', '.join(typed)}): ...",
+            f"def call_{digest}(thread: wp.int32, {typed}): ...",
             "",
             "@wp.kernel(enable_backward=False, module='unique', module_options=options)",
-            f"def {name}_{digest}({', '.join(typed)}):",
-            f"    call_{name}_{digest}(wp.tid(), {', '.join((*scalars, *arrays))})",
+            f"def rollout_{digest}({typed}):",
+            f"    call_{digest}(wp.tid(), {', '.join(names)})",
         ]
     )
-    code = f"{source.prelude(block)}\n{text}\n}}  // namespace\n#undef FN\n"
+    headers = f"#define BLOCK {block}\n{c.header('arithmetic.h')}\n{c.header('memory.h')}"
+    code = f"{headers}\n{text}\n}}  // namespace\n#undef FN\n"
     options = {
         "fuse_fp": False,
         "extra_build_options": wp.ModuleBuildOptions(extra_cuda_preamble=code, extra_cpu_preamble=code),
     }
-    file = f"<envcore_native {name} {digest}>"
+    file = f"<envcore_native {digest}>"
     linecache.cache[file] = (len(python), None, python.splitlines(keepends=True), file)
     scope: dict[str, Any] = {"wp": wp, "snippet": snippet, "options": options, "__name__": __name__}
     with quiet():
         exec(compile(python, file, "exec"), scope)
         return wp.jax_kernel(
-            scope[f"{name}_{digest}"], num_outputs=num_outputs, vmap_method="sequential", block_dim=block
+            scope[f"rollout_{digest}"], num_outputs=num_outputs, vmap_method="sequential", block_dim=block
         )
 
 

@@ -20,8 +20,6 @@ from envcore.typing import PyTree
 from envcore_native import kernels
 from envcore_native.trace import Program, lower
 
-_TABLE_BLOCK = 256
-_FEW = 16_384  # environments, which are spread over many of a GPU's processors
 _KEY_TYPE = "threefry2x32"
 
 
@@ -87,34 +85,17 @@ def _play(
     state: list[jax.Array],
     fixed: list[jax.Array],
 ) -> tuple[jax.Array, list[jax.Array], PyTree]:
-    rows, words = kernels.call(
-        "table",
-        program.table,
-        {"num_steps": num_steps},
-        [words],
-        [((num_steps, program.width), words.dtype), (words.shape, words.dtype)],
-        threads=_TABLE_BLOCK,
-        block=_TABLE_BLOCK,
-    )
+    (last,), (keys,) = kernels.play(program.keys, 1, num_steps, [words], [], [words])
+    row = jax.ShapeDtypeStruct((program.width,), words.dtype)
+    _, (table,) = kernels.play(program.table, num_steps, 1, [keys], [], [row])
     steps, structure = jax.tree.flatten(program.stacked)
-    count, state_in = math.prod(batch_shape), [x for x in state if x.size]
-    block = 32 if count <= _FEW else 128
-    results = kernels.call(
-        "rollout",
-        program.rollout,
-        {"count": count, "num_steps": num_steps},
-        [rows, *(x.reshape(count, -1) for x in state_in), *(x.ravel() for x in fixed if x.size)],
-        [
-            *(((count, x.size // count), x.dtype) for x in state_in),
-            *(((num_steps, count, x.size), x.dtype) for x in steps if x.size),
-        ],
-        threads=-(-count // block) * block,
-        block=block,
-    )
-    state = [results.pop(0).reshape(x.shape) if x.size else x for x in state]
-    stacked = [results.pop(0) if x.size else jnp.zeros(0, x.dtype) for x in steps]
+    state_in, filled = [x for x in state if x.size], [x for x in steps if x.size]
+    fixed = [table, *(x for x in fixed if x.size)]
+    ends, stores = kernels.play(program.rollout, math.prod(batch_shape), num_steps, state_in, fixed, filled)
+    state = [ends.pop(0) if x.size else x for x in state]
+    stacked = [stores.pop(0) if x.size else jnp.zeros(0, x.dtype) for x in steps]
     stacked = [x.reshape(num_steps, *batch_shape, *step.shape) for x, step in zip(stacked, steps, strict=True)]
-    return words, state, jax.tree.unflatten(structure, stacked)
+    return last, state, jax.tree.unflatten(structure, stacked)
 
 
 def _check_platform() -> None:

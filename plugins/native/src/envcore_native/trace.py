@@ -1,9 +1,9 @@
-"""The program of a rollout, traced for one environment and lowered to source."""
+"""The program of a rollout, traced for one environment and lowered to C++: the same is CUDA and code for a CPU."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import jax
 import numpy as np
@@ -12,27 +12,30 @@ from envcore.environment import Environment
 from envcore.rollout import Policy, RolloutState, Transition
 from envcore.typing import PyTree
 
-from envcore_native import source
-from envcore_native.arrays import fixed, inputs
-from envcore_native.body import KEY_WORDS, Leaf, leaves
+from envcore_native import c
+from envcore_native.arrays import Dense, fixed, inputs
+from envcore_native.body import Body, Leaf, leaves
+from envcore_native.c import text, type_name
 from envcore_native.interpreter import interpret_function
 from envcore_native.lane import AXIS, lane_of, state_struct
 from envcore_native.rows import by_row
-from envcore_native.scalars import BY_STEP, Graph
+from envcore_native.scalars import BY_ENVIRONMENT, BY_STEP, Graph, Scalar, live
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Program:
-    """Source for a rollout, and what its functions take.
+    """Functions that `kernels.play` calls, one after another.
 
     Attributes:
-      table: the function that computes what all environments share.
-      rollout: the function that plays one environment.
-      width: words of a row of the table.
+      keys: stores the key of every step.
+      table: stores what all environments of a step share, of which there are `width` words.
+      rollout: plays one environment.
+      width: of a row of the table.
       closed_over: traced arrays that the policy or `collect` refers to, which are further inputs.
       stacked: what a step of one environment stores, as `jax.ShapeDtypeStruct`.
     """
 
+    keys: str
     table: str
     rollout: str
     width: int
@@ -62,14 +65,14 @@ def lower(
         return end.key, end.state, jax.tree.map(lambda x: x[0], stacked)
 
     graph = Graph()
-    key = inputs(graph, "key", (KEY_WORDS,), np.uint32, BY_STEP)
+    key = Leaf("key", inputs(graph, "key", (2,), np.uint32, BY_STEP), np.dtype(np.uint32))
     states = leaves(graph, "state", state, inputs)
     fixed_leaves = leaves(graph, "fixed", (params, policy_params), fixed)
     result, outputs, closed_over = interpret_function(
         graph,
         step,
-        (jax.ShapeDtypeStruct(key.shape, np.uint32), state, (params, policy_params)),
-        [key, *(leaf.array for leaf in (*states, *fixed_leaves))],
+        (jax.ShapeDtypeStruct((2,), np.uint32), state, (params, policy_params)),
+        [leaf.array for leaf in (key, *states, *fixed_leaves)],
         axes=[(AXIS, env.batch_shape[0])] if env.batch_shape else [],
     )
     fixed_leaves += [Leaf(f"closed{i}", values, value.dtype) for i, (value, values) in enumerate(closed_over)]
@@ -77,13 +80,14 @@ def lower(
         Leaf(f"out{i}", x, s.dtype) for i, (x, s) in enumerate(zip(outputs, jax.tree.leaves(result), strict=True))
     ]
     next_states, stacked = others[: len(states)], others[len(states) :]
-    wanted = [x for leaf in (*next_states, *stacked) for x in leaf.values]
-    columns = source.shared_columns(wanted)
-    text = source.rollout_function(columns, *map(_filled, (states, fixed_leaves, next_states, stacked)))
+    columns = shared_columns(key.values, [x for leaf in (*next_states, *stacked) for x in leaf.values])
+    words = [graph.apply("op_bitcast", np.uint32, x) for x in columns]
+    row = Leaf("row", Dense(graph, np.array(words, object)), key.dtype)
     return Program(
-        table=source.table_function(columns, list(key.scalars()), next_key.values),
-        rollout=text,
-        width=KEY_WORDS + len(columns),
+        keys=rollout_function(graph, [], [key], [], [next_key], [dataclasses.replace(key, name="keys")]),
+        table=rollout_function(graph, [], [key], [], [next_key], [row]),
+        rollout=rollout_function(graph, columns, *map(_filled, (states, fixed_leaves, next_states, stacked))),
+        width=len(columns),
         closed_over=[value for value, _ in closed_over],
         stacked=result[2],
     )
@@ -91,3 +95,60 @@ def lower(
 
 def _filled(leaves: list[Leaf]) -> list[Leaf]:
     return [leaf for leaf in leaves if leaf.array.size]
+
+
+def shared_columns(key: Iterable[Scalar], values: list[Scalar]) -> list[Scalar]:
+    """The key, and what all environments share and the values are computed from: a table has a row of it for a step."""
+    used = [x for each in live(values, set()) if each.varies == BY_ENVIRONMENT for x in each.operands]
+    columns = {x.number: x for x in (*key, *values, *used) if x.varies == BY_STEP}
+    return [columns[number] for number in sorted(columns)]
+
+
+def rollout_function(
+    graph: Graph,
+    columns: Sequence[Scalar],
+    state: Sequence[Leaf],
+    fixed: Sequence[Leaf],
+    next_state: Sequence[Leaf],
+    stacked: Sequence[Leaf],
+) -> str:
+    """A function of one environment: a loop of steps, which stores `stacked` of each, and at the end the state.
+
+    It is called in a thread for each of `count` environments. `columns` are read from a table.
+    """
+    body = Body(graph, columns)
+    for leaf in stacked:
+        body.store(leaf)
+    old, new = ([x for leaf in leaves for x in leaf.values] for leaves in (state, next_state))
+    body.compute(new)
+    rows = [f"{type_name(leaf.dtype)}, {len(leaf.values)}, {leaf.name}" for leaf in stacked]
+    table = [c.bits(f"row[(size_t)t * {len(columns)} + {i}]", np.uint32, x.dtype) for i, x in enumerate(columns)]
+    begins, ends = [], []
+    for leaf, end in zip(state, next_state, strict=True):
+        for i, x in enumerate(leaf.values):
+            place = f"[(size_t)n * {len(leaf.values)} + {i}]"
+            begins.append(f"{type_name(x.dtype)} {text(x)} = {leaf.name}{place};")
+            ends.append(f"{end.name}{place} = {text(x)};")
+    pointers = ["const uint32* __restrict__ row"] if columns else []
+    pointers += [f"const {type_name(x.dtype)}* __restrict__ {x.name}" for x in (*fixed, *state)]
+    pointers += [f"{type_name(x.dtype)}* __restrict__ {x.name}" for x in next_state]
+    pointers += [f"{type_name(x.dtype)}* __restrict__ all_{x.name}" for x in stacked]
+    return "\n".join(
+        [
+            *body.tables,
+            f"FN void rollout(int thread, int count, int num_steps, {', '.join(pointers)}) {{",
+            "STAGE",
+            "const int number = n;",
+            *begins,
+            "for (int t = 0; t < num_steps; ++t) {",
+            *(f"ROW({row})" for row in rows),
+            *(f"const {type_name(x.dtype)} {text(x)} = {word};" for x, word in zip(columns, table, strict=True)),
+            *body.shared,
+            *body.lines,
+            *(f"const {type_name(a.dtype)} next_{text(a)} = {text(b)};" for a, b in zip(old, new, strict=True)),
+            *(f"{text(a)} = next_{text(a)};" for a in old),
+            "}",
+            *ends,
+            "}",
+        ]
+    )
