@@ -43,15 +43,7 @@ FN int32 bits_in(uint32 a) {
 #endif
 }
 
-#define OF_NUMBERS(T) \
-  FN bool op_above_##T(T a, T b) { return a > b || (a != a && b == b); } \
-  FN bool op_below_##T(T a, T b) { return a < b || (a != a && b == b); } \
-  FN bool op_before_##T(T a, T b) { return a < b || (a == a && b != b); } \
-  FN bool op_level_##T(T a, T b) { return a == b || (a != a && b != b); }
-// NaN is the largest and the smallest; in sorted arrays it is last.
-
 #define OF_INTEGERS(T, IS_SIGNED) \
-  OF_NUMBERS(T) \
   FN T op_max_##T(T a, T b) { return a > b ? a : b; } \
   FN T op_min_##T(T a, T b) { return a < b ? a : b; } \
   FN T op_div_##T(T a, T b) { \
@@ -83,8 +75,6 @@ OF_INTEGERS(int16, true)
 OF_INTEGERS(uint16, false)
 OF_INTEGERS(int32, true)
 OF_INTEGERS(uint32, false)
-OF_NUMBERS(float32)
-OF_NUMBERS(bool)
 FN bool op_max_bool(bool a, bool b) { return a | b; }
 FN bool op_min_bool(bool a, bool b) { return a & b; }
 

@@ -25,7 +25,7 @@ _INFIX = {
     "remainder": "%",
 }
 _WRAPS_AROUND = {"add": "+", "sub": "-", "mul": "*"}
-_HAS_A_TYPE = {"above", "abs", "before", "below", "div", "level", "max", "min", "population_count", "rem", "sign"} | {
+_HAS_A_TYPE = {"abs", "div", "max", "min", "population_count", "rem", "sign"} | {
     f"shift_{direction}" for direction in ("left", "right_arithmetic", "right_logical")
 }
 """Operations for which `arithmetic.h` has a function for each type."""

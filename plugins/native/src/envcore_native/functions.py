@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from envcore import random
-from envcore.errors import InvalidArgumentError
 from jax import lax
 
+from envcore_native.rules import NoRuleError
 
-def _unchanged(words: jax.Array, **params: Any) -> jax.Array:
-    return words
+_MOST_SORTED = 64
+
+
+def _unchanged(x: jax.Array, **params: Any) -> jax.Array:
+    return x
 
 
 def _seed(seeds: jax.Array, **params: Any) -> jax.Array:
@@ -24,7 +27,7 @@ def _seed(seeds: jax.Array, **params: Any) -> jax.Array:
 
 def _bits(keys: jax.Array, *, bit_width: int, shape: tuple[int, ...]) -> jax.Array:
     if bit_width != 32:
-        raise InvalidArgumentError(f"envcore_native has no rule for random words of {bit_width} bits.")
+        raise NoRuleError(f"random words of {bit_width} bits")
     return _over_batch(lambda key: random.bits(key, shape), keys.ndim - 1)(keys)
 
 
@@ -61,9 +64,64 @@ def _power(x: jax.Array, *, y: int) -> jax.Array:
     return 1 / power if y < 0 else power
 
 
+def _stack(*parts: jax.Array, axis: int) -> jax.Array:
+    return lax.concatenate([lax.expand_dims(x, [axis]) for x in parts], axis)
+
+
+def _cumulative(combine: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
+    def fun(x: jax.Array, *, axis: int, reverse: bool) -> jax.Array:
+        order = -1 if reverse else 1
+        return _stack(*list(itertools.accumulate(_rows(x, axis=axis)[::order], combine))[::order], axis=axis)
+
+    return fun
+
+
+def _is_before(pairs: Sequence[tuple[jax.Array, jax.Array]]) -> jax.Array:
+    """Whether the first of the pairs come before the second; NaN comes last."""
+    (a, b), *others = pairs
+    before, after = (a < b) | (a == a) & (b != b), (b < a) | (b == b) & (a != a)  # noqa: PLR0124
+    return before | ~after & _is_before(others) if others else before
+
+
+def _first_best(sign: int) -> Callable[..., jax.Array]:
+    def fun(x: jax.Array, *, axes: Sequence[int], index_dtype: Any) -> jax.Array:
+        best, *others = _rows(x, axis=axes[0])
+        found = lax.full_like(best, 0, index_dtype)
+        for number, other in enumerate(others, 1):
+            is_better = ((other > best) if sign > 0 else (other < best)) | (best == best) & (other != other)  # noqa: PLR0124
+            best = lax.select(is_better, other, best)
+            found = lax.select(is_better, lax.full_like(found, number), found)
+        return found
+
+    return fun
+
+
+def _sort(*arrays: jax.Array, dimension: int, is_stable: bool, num_keys: int) -> list[jax.Array]:
+    """Odd-even transposition, which is stable."""
+    count = arrays[0].shape[dimension]
+    if count > _MOST_SORTED:
+        raise NoRuleError(f"{count} elements")
+    lines = [_rows(x, axis=dimension) for x in arrays]
+    for place in (place for first in range(count) for place in range(first % 2, count - 1, 2)):
+        pairs = [(line[place], line[place + 1]) for line in lines]
+        swaps = _is_before([(b, a) for a, b in pairs[:num_keys]])
+        for line, (a, b) in zip(lines, pairs, strict=True):
+            line[place], line[place + 1] = lax.select(swaps, b, a), lax.select(swaps, a, b)
+    return [_stack(*line, axis=dimension) for line in lines]
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "argmax": _first_best(1),
+    "argmin": _first_best(-1),
     "clamp": lambda low, x, high: jnp.minimum(jnp.maximum(low, x), high),
+    "copy": _unchanged,
+    "copy_p": _unchanged,
+    "cummax": _cumulative(lax.max),
+    "cummin": _cumulative(lax.min),
+    "cumprod": _cumulative(lax.mul),
+    "cumsum": _cumulative(lax.add),
     "integer_pow": _power,
+    "optimization_barrier": lambda *arrays: list(arrays),
     "random_bits": _bits,
     "random_clone": _unchanged,
     "random_fold_in": _fold_in,
@@ -71,7 +129,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "random_split": _split,
     "random_unwrap": _unchanged,
     "random_wrap": _unchanged,
+    "sort": _sort,
     "split": _parts,
     "square": lambda x: x * x,
+    "stack": _stack,
+    "stop_gradient": _unchanged,
     "unstack": _rows,
 }

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from envcore.errors import InvalidArgumentError
 from envcore.typing import PyTree
@@ -18,10 +19,10 @@ from jax.core import Tracer
 from jax.extend import source_info_util
 
 from envcore_native import indexing, known, reductions, rules
-from envcore_native.arrays import Array, Dense, Index, constants, fixed, is_equal, keys_of, select, stored, words_of
+from envcore_native.arrays import Array, Dense, Index, constants, fixed, keys_of, stored, words_of
 from envcore_native.functions import FUNCTIONS
 from envcore_native.rows import ROW_OF, OtherRowError
-from envcore_native.rules import Equation, NoRuleError, each
+from envcore_native.rules import Equation, NoRuleError
 from envcore_native.scalars import Graph, Key, check_dtype, is_key
 
 Value = np.ndarray | Array
@@ -127,14 +128,14 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[Any], place: str) -> Any
     has_keys = any(map(is_key, (*avals, *(atom.aval for atom in equation.invars))))
     if inputs and not has_keys and not any(isinstance(x, Array) for x in inputs) and _is_small(graph, avals, inputs):
         return list(known.results(equation, inputs))
-    if name in FUNCTIONS:
-        return _function(graph, equation, inputs)
-    if name not in _RULES:
+    if name not in _RULES and name not in FUNCTIONS:
         raise InvalidArgumentError(f"envcore_native has no rule for the primitive {name}{place}.")
     for aval in avals:
         if not is_key(aval):
             check_dtype(aval.dtype, name, place)
     try:
+        if name in FUNCTIONS:
+            return _function(graph, equation, inputs)
         result = _RULES[name](Equation(graph, avals[0], params), *(_array(graph, x) for x in inputs))
     except NoRuleError as error:
         raise InvalidArgumentError(f"envcore_native has no rule for {name} of {error}{place}.") from None
@@ -171,14 +172,11 @@ def _cond(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[
     if not isinstance(index, Array):
         branch = branches[int(index)]
         return interpret(graph, branch.jaxpr, branch.consts, operands, place)
-    first, *others = (interpret(graph, branch.jaxpr, branch.consts, operands, place) for branch in branches)
-    chosen: list[Value] = first
-    which = index.at(())
-    for number, results in enumerate(others, 1):
-        pick = functools.partial(select, graph, is_equal(graph, which, number))
-        pairs = zip(equation.outvars, chosen, results, strict=True)
-        chosen = [each(graph, var.aval.shape, pick, _array(graph, no), _array(graph, yes)) for var, no, yes in pairs]
-    return chosen
+    results = zip(*(interpret(graph, branch.jaxpr, branch.consts, operands, place) for branch in branches), strict=True)
+    return [
+        _RULES["select_n"](Equation(graph, var.aval, {}), index, *(_array(graph, x) for x in cases))
+        for var, cases in zip(equation.outvars, results, strict=True)
+    ]
 
 
 def _scan(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[Value]:
@@ -202,7 +200,12 @@ def _scan(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[
     if not outputs:
         return [*carry, *(np.zeros(var.aval.shape, var.aval.dtype) for var in stacked)]
     columns = zip(stacked, zip(*outputs, strict=True), strict=True)
-    return [*carry, *(_RULES["stack"](Equation(graph, var.aval, {"axis": 0}), *column) for var, column in columns)]
+    return [*carry, *(_stacked(graph, var.aval, column) for var, column in columns)]
+
+
+def _stacked(graph: Graph, aval: Any, rows: Sequence[Array]) -> Array:
+    types = (jax.ShapeDtypeStruct(aval.shape[1:], aval.dtype),) * len(rows)
+    return interpret_function(graph, lambda *rows: jnp.stack(rows), types, rows)[1][0]
 
 
 def _row(graph: Graph, x: Value, place: Any) -> Value:
@@ -214,10 +217,6 @@ def _row(graph: Graph, x: Value, place: Any) -> Value:
 def _platform_index(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[Value]:
     default = next(i for i, platforms in enumerate(equation.params["platforms"]) if platforms is None)
     return [np.asarray(default, np.int32)]
-
-
-def _barrier(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[Value]:
-    return inputs
 
 
 def _row_of(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[Value]:
@@ -247,6 +246,5 @@ _PROGRAMS: dict[str, Callable[..., list[Value]]] = {
     "cond": _cond,
     "scan": _scan,
     "platform_index": _platform_index,
-    "optimization_barrier": _barrier,
     ROW_OF.name: _row_of,
 }

@@ -19,7 +19,12 @@ _FEW = 16_384  # environments, which are spread over many of a GPU's processors
 
 
 def play(
-    text: str, count: int, num_steps: int, state: Sequence[jax.Array], fixed: Sequence[jax.Array], stacked: Sequence[Any]
+    text: str,
+    count: int,
+    num_steps: int,
+    state: Sequence[jax.Array],
+    fixed: Sequence[jax.Array],
+    stacked: Sequence[Any],
 ) -> tuple[list[jax.Array], list[jax.Array]]:
     """Calls the function `rollout` of generated code, which `trace.rollout_function` makes, for each environment.
 

@@ -20,16 +20,16 @@ template <typename T, int SIZE> struct Row {
   T* to;  // that of the first environment of a warp
   int n, rows;
   uint32* stage;
-  uint32 unit[4];
+  alignas(16) uint32 unit[4];
 };
 #define ROW(T, SIZE, name) \
   Row<T, SIZE> name = {all_##name + ((size_t)t * count + first) * SIZE, n - first, rows, stage, {0, 0, 0, 0}};
 
 FN void store(uint32* to, const uint32* unit, int words) {
 #ifdef __CUDACC__
-  if (words == 4) *(uint4*)to = make_uint4(unit[0], unit[1], unit[2], unit[3]);
-  if (words == 2) *(uint2*)to = make_uint2(unit[0], unit[1]);
-  if (words == 1) *to = unit[0];
+  if (words == 4) *(uint4*)to = *(const uint4*)unit;
+  if (words == 2) *(uint2*)to = *(const uint2*)unit;
+  if (words == 1) *to = *unit;
 #else
   BUILTIN(memcpy)(to, unit, 4 * words);
 #endif

@@ -172,14 +172,6 @@ def _iota(eqn: Equation) -> Array:
 
 
 @rule
-def _copy(eqn: Equation, x: Array) -> Array:
-    return x
-
-
-RULES["copy_p"] = RULES["stop_gradient"] = _copy
-
-
-@rule
 def _reshape(eqn: Equation, x: Array) -> Array:
     return reshaped(x, eqn.aval.shape)
 
@@ -190,6 +182,8 @@ RULES["squeeze"] = RULES["expand_dims"] = _reshape
 def reshaped(x: Array, shape: tuple[int, ...]) -> Array:
     """The array in another shape."""
     x = x.reshaped or x
+    if isinstance(x, Dense):
+        return Dense(x.graph, x.scalars().reshape(shape))
     graph, groups = x.graph, list(_same_elements(x.shape, shape))
 
     def get(index: Index) -> Any:
@@ -266,6 +260,8 @@ def _transpose(eqn: Equation, x: Array) -> Array:
 @rule
 def _concatenate(eqn: Equation, *parts: Array) -> Array:
     graph, axis = eqn.graph, eqn.params["dimension"]
+    if all(isinstance(part, Dense) for part in parts):
+        return Dense(graph, np.concatenate([part.scalars() for part in parts], axis))
     starts = list(itertools.accumulate((part.shape[axis] for part in parts), initial=0))
 
     def get(index: Index) -> Any:
@@ -280,18 +276,6 @@ def _concatenate(eqn: Equation, *parts: Array) -> Array:
         return result
 
     return eqn.view(get)
-
-
-@rule
-def _stack(eqn: Equation, *parts: Array) -> Array:
-    (axis,) = eqn.params.values()
-    shape = [*eqn.aval.shape[:axis], 1, *eqn.aval.shape[axis + 1 :]]
-    rows = [Array(eqn.graph, shape, _without(part, axis), computes=False) for part in parts]
-    return _concatenate(dataclasses.replace(eqn, params={"dimension": axis}), *rows)
-
-
-def _without(x: Array, axis: int) -> Callable[[Index], Any]:
-    return lambda index: x.at(index[:axis] + index[axis + 1 :])
 
 
 @rule
