@@ -5,8 +5,7 @@ import ctypes
 import jax
 import numpy as np
 from envcore_native import compiler, function, kernels
-from envcore_native.arrays import fixed
-from envcore_native.body import Leaf
+from envcore_native.arrays import Leaf, fixed
 from envcore_native.interpreter import interpret_function
 from envcore_native.scalars import Graph
 from envcore_native.trace import rollout_function
@@ -38,10 +37,9 @@ def by_kernel(fun, structs):
     """The kernel of a rollout, compiled by Warp."""
     graph = Graph()
     inputs = [fixed(graph, f"in{i}", x.shape, x.dtype) for i, x in enumerate(structs)]
-    result, outputs, _ = interpret_function(graph, fun, tuple(structs), inputs)
+    result, stacked, _ = interpret_function(graph, fun, tuple(structs), inputs)
     result = jax.tree.leaves(result)
     leaves = [Leaf(f"in{i}", x, s.dtype) for i, (x, s) in enumerate(zip(inputs, structs, strict=True))]
-    stacked = [Leaf(f"out{i}", x, s.dtype) for i, (x, s) in enumerate(zip(outputs, result, strict=True))]
     text = rollout_function(graph, [], [], leaves, [], stacked)
     call = jax.jit(lambda *args: kernels.play(text, 1, 1, [], args, result)[1])
     return lambda *args: [np.asarray(x).reshape(s.shape) for x, s in zip(call(*args), result, strict=True)]

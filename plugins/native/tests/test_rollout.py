@@ -243,13 +243,6 @@ def test_another_type_of_key_is_refused():
         jax.eval_shape(lambda start: envcore_native.run_rollout(BATCH, random_policy(BATCH), start, 3), start)
 
 
-def test_another_backend_is_refused(monkeypatch):
-    start = quick_jit(lambda key: start_rollout(BATCH, key))(jax.random.key(0))
-    monkeypatch.setattr(jax, "default_backend", lambda: "tpu")
-    with pytest.raises(EnvcoreError, match="needs a CPU or a CUDA device, and JAX's backend is tpu"):
-        envcore_native.run_rollout(BATCH, random_policy(BATCH), start, 3)
-
-
 def test_without_warp_it_says_what_to_install(monkeypatch):
     start = quick_jit(lambda key: start_rollout(BATCH, key))(jax.random.key(0))
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)

@@ -16,7 +16,7 @@ NUM_ROWS = 7
 def _interpreted(fun):
     graph = Graph()
     arrays = [inputs(graph, name, x.shape, x.dtype) for name, x in (("x", ROW), ("y", NUMBER))]
-    return [x.scalars() for x in interpret_function(graph, by_row("f", fun, NUM_ROWS), (ROW, NUMBER), arrays)[1]]
+    return [x.array.scalars() for x in interpret_function(graph, by_row("f", fun, NUM_ROWS), (ROW, NUMBER), arrays)[1]]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ from envcore.engine import arguments
 from envcore.errors import InvalidArgumentError
 from envcore.rollout import random_policy
 from envcore.wrappers import Batched, NormalizeObservation
-from envcore_native.trace import lower
+from envcore_native import kernels
+from envcore_native.scalars import BY_STEP, Graph
+from envcore_native.trace import lower, shared_columns
 
 
 def _lower(env, collect):
@@ -35,3 +37,24 @@ def test_a_state_of_the_whole_batch_is_refused():
     batch = NormalizeObservation(Batched(envcore.make("CartPole-v1")[0], 8))
     with pytest.raises(InvalidArgumentError, match=r"state.* belongs to all environments together"):
         _lower(batch, lambda t: t.obs)
+
+
+def test_what_depends_on_the_step_alone_becomes_a_column():
+    graph = Graph()
+    key = [graph.input(f"key_{i}", "uint32", BY_STEP) for i in (0, 1)]
+    x = graph.input("x", "uint32")
+    word = graph.apply("op_xor", "uint32", *key)
+    flag = graph.apply("op_lt", "bool", *key)
+    end = graph.apply("op_select", "uint32", flag, graph.apply("op_add", "uint32", word, x), x)
+    assert shared_columns(key, [end]) == [*key, word, flag]
+
+
+@pytest.mark.slow
+def test_a_rollout_compiles_for_a_gpu_that_is_not_there(tmp_path):
+    wp = pytest.importorskip("warp")
+    program = _lower(Batched(envcore.make("Catch-bsuite")[0], 8), lambda t: (t.obs, t.done))
+    pointers = re.findall(r"(\w+)\* __restrict__ (\w+)", program.rollout)
+    types = tuple((kind, 3 if "all_" in name else 1) for kind, name in pointers)
+    kernel = kernels.kernel(program.rollout, types, sum("out" in name for _, name in pointers), 32)
+    wp.compile_aot_module(kernel.kernel.module, arch=90, module_dir=tmp_path, use_ptx=True)
+    assert "st.shared.v4" in next(tmp_path.glob("*.ptx")).read_text()

@@ -8,7 +8,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
+from envcore.typing import PyTree
 
 from envcore_native.scalars import BY_ENVIRONMENT, Graph, Key, Scalar, Table, check_dtype
 
@@ -140,18 +142,8 @@ def lookup(graph: Graph, dtype: Any, of: str | Table | Buffer, shape: Sequence[i
       shape: of that array.
       index: numbers or scalars.
     """
-    strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
-    parts = [(*graph.parts_of(x), stride) for x, stride in zip(index, strides, strict=True)]
-    start = sum(offset * stride for _, offset, stride in parts)
-    if isinstance(of, str) and all(base is None for base, _, _ in parts):
-        return graph.apply("load", dtype, of, start)
-    place = graph.constant(start, np.int32)
-    for base, _, stride in parts:
-        if base is not None:
-            term = graph.times(base, stride)
-            is_zero = place.is_constant and place.args[0] == 0
-            place = term if is_zero else graph.apply("op_add", np.int32, place, term)
-    return graph.apply("lookup", dtype, of, place)
+    place = graph.combine(index, shape)
+    return graph.apply("lookup", dtype, of, graph.constant(place, np.int32) if isinstance(place, int) else place)
 
 
 def in_memory(graph: Graph, of: str | Buffer, shape: Sequence[int], dtype: Any) -> Array:
@@ -186,6 +178,34 @@ def fixed(graph: Graph, name: str, shape: Sequence[int], dtype: Any) -> Array:
     """
     check_dtype(dtype)
     return in_memory(graph, name, shape, dtype)
+
+
+@dataclasses.dataclass(frozen=True)
+class Leaf:
+    """An array of what a program takes or returns, for one environment.
+
+    Attributes:
+      name: of the pointer in the source.
+      array: of any shape.
+      dtype: the type of its elements.
+    """
+
+    name: str
+    array: Array
+    dtype: np.dtype
+
+    @functools.cached_property
+    def values(self) -> list[Scalar]:
+        """All its scalars."""
+        return list(self.array.scalars().flat)
+
+
+def leaves(graph: Graph, kind: str, tree: PyTree, inputs: Callable[..., Array]) -> list[Leaf]:
+    """Inputs for the leaves of a tree of types."""
+    return [
+        Leaf(f"{kind}{i}", inputs(graph, f"{kind}{i}", x.shape, x.dtype), x.dtype)
+        for i, x in enumerate(jax.tree.leaves(tree))
+    ]
 
 
 def constants(graph: Graph, value: np.ndarray) -> Array:

@@ -2,48 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-import jax
 import numpy as np
-from envcore.typing import PyTree
 
 from envcore_native import c
-from envcore_native.arrays import Array, Buffer, Dense
+from envcore_native.arrays import Array, Buffer, Dense, Leaf
 from envcore_native.c import name, text, type_name
 from envcore_native.scalars import BY_ENVIRONMENT, Graph, Scalar, Table, live
 
 _MOST_IN_A_ROW = 4  # elements of a last axis without a loop of its own
-
-
-@dataclasses.dataclass(frozen=True)
-class Leaf:
-    """An array of what a program takes or returns, for one environment.
-
-    Attributes:
-      name: of the pointer in the source.
-      array: of any shape.
-      dtype: the type of its elements.
-    """
-
-    name: str
-    array: Array
-    dtype: np.dtype
-
-    @functools.cached_property
-    def values(self) -> list[Scalar]:
-        """All its scalars."""
-        return list(self.array.scalars().flat)
-
-
-def leaves(graph: Graph, kind: str, tree: PyTree, inputs: Callable[..., Array]) -> list[Leaf]:
-    """Inputs for the leaves of a tree of types."""
-    return [
-        Leaf(f"{kind}{i}", inputs(graph, f"{kind}{i}", x.shape, x.dtype), x.dtype)
-        for i, x in enumerate(jax.tree.leaves(tree))
-    ]
 
 
 class Body:
@@ -112,13 +80,11 @@ class Body:
         self.lines.append("}" * len(variables))
 
     def _declare(self, scalar: Scalar) -> None:
-        if scalar.op in ("load", "lookup"):
-            of, place = scalar.args
-            value = f"{self._pointer(of)}[{text(place) if scalar.op == 'lookup' else place}]"
+        if scalar.op == "lookup":
+            value = f"{self._pointer(scalar.args[0])}[{text(scalar.args[1])}]"
         else:
             value = c.expression(scalar)
-        is_shared = scalar.varies < BY_ENVIRONMENT and not scalar.loops
-        lines = self.shared if is_shared else self.lines
+        lines = self.shared if scalar.varies < BY_ENVIRONMENT and not scalar.loops else self.lines
         lines.append(f"const {type_name(scalar.dtype)} {name(scalar)} = {value};")
 
     def _pointer(self, of: str | Table | Buffer) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import math
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -86,25 +85,27 @@ def web(
     )
     view, one = code.turn.view, jax.tree.leaves(code.row[1])[0]
     taken = jax.ShapeDtypeStruct(one.shape, code.staged)
-    arrays = _named({"shared": code.shared, "row": code.row, "key": code.shared[0], **view._asdict()})
-    arrays |= _named(dict(zip(("reward", "terminated", "truncated"), code.turn[1:], strict=True)))
-    arrays |= {"done": jax.ShapeDtypeStruct((), np.bool_), "action": taken, "picture": render.rows}
+    trees: dict[str, PyTree] = {"shared": code.shared, "row": code.row, "key": code.shared[0], **view._asdict()}
+    trees |= zip(("reward", "terminated", "truncated"), code.turn[1:], strict=True)
+    trees |= {"done": jax.ShapeDtypeStruct((), np.bool_), "action": taken, "picture": render.rows}
     functions, exports = [render.source], _EXPORTS
     if policy is not None:
         args = (code.turn.view.obs, code.shared[0])
         act = function.lower("envcore_act", lambda shared, row: _acted(policy, *row), (), args)
-        arrays |= _named({"chosen": act.rows[0], "policy_key": act.rows[1]})
+        trees |= {"chosen": act.rows[0], "policy_key": act.rows[1]}
         functions, exports = [*functions, act.source], exports + _ACT
     tables = {
-        "arrays": list(range(len(arrays))),
-        "drawn": _places(arrays, "shared", "row", "picture"),
-        "acted": _places(arrays, "obs", "policy_key", "chosen", "policy_key"),
+        "arrays": trees,
+        "drawn": ("shared", "row", "picture"),
+        "acted": ("obs", "policy_key", "chosen", "policy_key"),
     }
+    named = [(name, pair) for name, tree in trees.items() for pair in jax.tree.leaves_with_path(tree)]
+    arrays = {name + jax.tree_util.keystr(path): leaf for name, (path, leaf) in named}
     values = dict(enumerate(jax.tree.leaves(params), 2))
     lines = [_storage(place, leaf, values.get(place)) for place, leaf in enumerate(arrays.values())]
-    lines += [
-        f"static void* {name}[] = {{{', '.join(f'array_{i}' for i in of)}}};" for name, of in tables.items() if of
-    ]
+    for table, names in tables.items():
+        of = [f"array_{i}" for tree in names for i, (name, _) in enumerate(named) if name == tree]
+        lines.append(f"static void* {table}[] = {{{', '.join(of)}}};")
     text = [c.header("wasm.h"), code.text, *functions, *lines]
     text += ["#define WEB(name) __attribute__((export_name(#name)))", exports]
     module = compiler.web("\n".join(text))
@@ -130,18 +131,6 @@ def web(
 def _acted(policy: Callable[[PyTree, jax.Array], PyTree], obs: PyTree, data: jax.Array) -> tuple[PyTree, PyTree]:
     kept, data = turns.count_up(data)
     return (), (policy(obs, turns.typed_key(data)), kept)
-
-
-def _named(trees: dict[str, PyTree]) -> dict[str, Any]:
-    """The leaves by their names, such as "state.time"."""
-    pairs = [(name, pair) for name, tree in trees.items() for pair in jax.tree_util.tree_leaves_with_path(tree)]
-    return {name + jax.tree_util.keystr(path): leaf for name, (path, leaf) in pairs}
-
-
-def _places(arrays: dict[str, Any], *trees: str) -> list[int]:
-    """The numbers of the arrays that are leaves of these trees."""
-    of_leaves = [re.split(r"[.\[]", name)[0] for name in arrays]
-    return [place for tree in trees for place, of in enumerate(of_leaves) if of == tree]
 
 
 def _storage(place: int, leaf: Any, value: Any) -> str:

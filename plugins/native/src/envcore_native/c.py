@@ -100,6 +100,5 @@ def expression(scalar: Scalar) -> str:
         case "truncate":
             return f"op_truncate_{type_name(dtype)}({texts[0]})"
         case _:
-            pass
-    suffix = f"_{type_name(of)}" if operation in _HAS_A_TYPE else ""
-    return f"op_{operation}{suffix}({', '.join(texts)})"
+            suffix = f"_{type_name(of)}" if operation in _HAS_A_TYPE else ""
+            return f"op_{operation}{suffix}({', '.join(texts)})"

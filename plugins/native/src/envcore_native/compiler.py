@@ -21,7 +21,6 @@ from envcore.errors import EnvcoreError
 _FLAGS = ["-O3", "-shared", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-w"]
 _WEB_FEATURES = ["-msimd128", "-mbulk-memory", "-mnontrapping-fptoint"]
 _WEB_FLAGS = ["-O2", "-s", "-w", "-nostdlib", "-Wl,--no-entry", "-ffp-contract=off", "-fno-math-errno", *_WEB_FEATURES]
-_HOW_TO_GET_ONE = "install a C compiler, or `pip install 'envcore-native[zig]'`"
 
 
 class CompilerError(EnvcoreError):
@@ -44,7 +43,7 @@ def load(source: str) -> ctypes.CDLL:
     """
     compiler = command()
     if compiler is None:
-        raise CompilerError(f"there is no C compiler: {_HOW_TO_GET_ONE}.")
+        raise CompilerError("there is no C compiler: install one, or `pip install 'envcore-native[zig]'`.")
     flags = [*_FLAGS, "-march=native"] if platform.machine() in ("x86_64", "AMD64") else _FLAGS
     identity = "\n".join([*compiler, *flags, platform.node(), source])
     library = _folder() / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.so"

@@ -6,12 +6,11 @@ import dataclasses
 from collections.abc import Callable
 
 import jax
-import numpy as np
 from envcore.typing import PyTree
 
 from envcore_native import c
-from envcore_native.arrays import fixed
-from envcore_native.body import Body, Leaf, leaves
+from envcore_native.arrays import fixed, leaves
+from envcore_native.body import Body
 from envcore_native.interpreter import interpret_function
 from envcore_native.lane import AXIS
 from envcore_native.scalars import Graph
@@ -32,12 +31,10 @@ class Function:
 
     Attributes:
       source: the function.
-      shared: what it returns for all rows together, as `jax.ShapeDtypeStruct`.
-      rows: what it returns for one row.
+      rows: what it returns for one row, as `jax.ShapeDtypeStruct`.
     """
 
     source: str
-    shared: PyTree
     rows: PyTree
 
 
@@ -64,16 +61,13 @@ def lower(
     Raises:
       InvalidArgumentError: there is no rule for a primitive or a type.
     """
-    graph = Graph(most_unrolled, most_selects=2)
+    graph = Graph(most_unrolled)
     inputs = leaves(graph, "shared", shared, fixed)
     graph.shared.update(leaf.name for leaf in inputs)
     num_shared = len(inputs)
     inputs += leaves(graph, "row", row, fixed)
     axes = [] if num_rows is None else [(AXIS, num_rows)]
-    result, arrays, closed_over = interpret_function(graph, fun, (shared, row), [leaf.array for leaf in inputs], axes)
-    assert not closed_over, "traced arrays are arguments"
-    structs = jax.tree.leaves(result)
-    outputs = [Leaf(f"out{i}", x, np.dtype(s.dtype)) for i, (x, s) in enumerate(zip(arrays, structs, strict=True))]
+    result, outputs, _ = interpret_function(graph, fun, (shared, row), [leaf.array for leaf in inputs], axes)
     num_shared_out = len(jax.tree.leaves(result[0]))
     body = Body(graph)
     for leaf in outputs[:num_shared_out]:
@@ -101,4 +95,4 @@ def lower(
         "  }",
         "}",
     ]
-    return Function("\n".join(lines), *result)
+    return Function("\n".join(lines), result[1])

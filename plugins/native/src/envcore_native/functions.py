@@ -40,6 +40,9 @@ def _fold_in(keys: jax.Array, data: jax.Array) -> jax.Array:
 
 
 def _over_batch(fun: Callable[..., jax.Array], num_axes: int) -> Callable[..., jax.Array]:
+    config: Any = jax.config
+    if not config.jax_threefry_partitionable:
+        raise NoRuleError("keys with jax_threefry_partitionable off")
     for _ in range(num_axes):
         fun = jax.vmap(fun)
     return fun
@@ -64,6 +67,16 @@ def _power(x: jax.Array, *, y: int) -> jax.Array:
     return 1 / power if y < 0 else power
 
 
+def _dynamic_slice(x: jax.Array, *starts: jax.Array, slice_sizes: Sequence[int]) -> jax.Array:
+    axes = tuple(range(x.ndim))
+    return lax.gather(x, jnp.stack(starts), lax.GatherDimensionNumbers(axes, (), axes), slice_sizes, mode="clip")
+
+
+def _dynamic_update_slice(x: jax.Array, update: jax.Array, *starts: jax.Array) -> jax.Array:
+    axes = tuple(range(x.ndim))
+    return lax.scatter(x, jnp.stack(starts), update, lax.ScatterDimensionNumbers(axes, (), axes), mode="clip")
+
+
 def _stack(*parts: jax.Array, axis: int) -> jax.Array:
     return lax.concatenate([lax.expand_dims(x, [axis]) for x in parts], axis)
 
@@ -79,7 +92,7 @@ def _cumulative(combine: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
 def _is_before(pairs: Sequence[tuple[jax.Array, jax.Array]]) -> jax.Array:
     """Whether the first of the pairs come before the second; NaN comes last."""
     (a, b), *others = pairs
-    before, after = (a < b) | (a == a) & (b != b), (b < a) | (b == b) & (a != a)  # noqa: PLR0124
+    before, after = (a < b) | (a == a) & (b != b), (b < a) | (b == b) & (a != a)
     return before | ~after & _is_before(others) if others else before
 
 
@@ -88,7 +101,7 @@ def _first_best(sign: int) -> Callable[..., jax.Array]:
         best, *others = _rows(x, axis=axes[0])
         found = lax.full_like(best, 0, index_dtype)
         for number, other in enumerate(others, 1):
-            is_better = ((other > best) if sign > 0 else (other < best)) | (best == best) & (other != other)  # noqa: PLR0124
+            is_better = ((other > best) if sign > 0 else (other < best)) | (best == best) & (other != other)
             best = lax.select(is_better, other, best)
             found = lax.select(is_better, lax.full_like(found, number), found)
         return found
@@ -110,29 +123,34 @@ def _sort(*arrays: jax.Array, dimension: int, is_stable: bool, num_keys: int) ->
     return [_stack(*line, axis=dimension) for line in lines]
 
 
+def _tile(x: jax.Array, *, reps: Sequence[int]) -> jax.Array:
+    x = x.reshape((*(1,) * (len(reps) - x.ndim), *x.shape))
+    for axis, count in enumerate(reps):
+        x = lax.concatenate([x] * count, axis)
+    return x
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "argmax": _first_best(1),
     "argmin": _first_best(-1),
     "clamp": lambda low, x, high: jnp.minimum(jnp.maximum(low, x), high),
-    "copy": _unchanged,
-    "copy_p": _unchanged,
     "cummax": _cumulative(lax.max),
     "cummin": _cumulative(lax.min),
     "cumprod": _cumulative(lax.mul),
     "cumsum": _cumulative(lax.add),
+    "dynamic_slice": _dynamic_slice,
+    "dynamic_update_slice": _dynamic_update_slice,
     "integer_pow": _power,
     "optimization_barrier": lambda *arrays: list(arrays),
     "random_bits": _bits,
-    "random_clone": _unchanged,
     "random_fold_in": _fold_in,
     "random_seed": _seed,
     "random_split": _split,
-    "random_unwrap": _unchanged,
-    "random_wrap": _unchanged,
     "sort": _sort,
     "split": _parts,
     "square": lambda x: x * x,
     "stack": _stack,
-    "stop_gradient": _unchanged,
+    "tile": _tile,
     "unstack": _rows,
+    **dict.fromkeys(["copy", "copy_p", "random_clone", "random_unwrap", "random_wrap", "stop_gradient"], _unchanged),
 }

@@ -18,17 +18,16 @@ from envcore.typing import PyTree
 from jax.core import Tracer
 from jax.extend import source_info_util
 
-from envcore_native import indexing, known, reductions, rules
-from envcore_native.arrays import Array, Dense, Index, constants, fixed, keys_of, stored, words_of
+from envcore_native import known
+from envcore_native.arrays import Array, Dense, Index, Leaf, constants, fixed, keys_of, stored, words_of
 from envcore_native.functions import FUNCTIONS
 from envcore_native.rows import ROW_OF, OtherRowError
-from envcore_native.rules import Equation, NoRuleError
+from envcore_native.rules import RULES, Equation, NoRuleError
 from envcore_native.scalars import Graph, Key, check_dtype, is_key
 
 Value = np.ndarray | Array
 """What the program computes: numbers, where they are known, or an array of scalars."""
 
-_RULES = {**rules.RULES, **reductions.RULES, **indexing.RULES}
 _MOST_KNOWN = 4_096
 _MOST_NESTED = 50  # arrays that are functions of one another, before one is stored
 _CALLS = {
@@ -48,7 +47,7 @@ def interpret_function(
     args: tuple[PyTree, ...],
     arrays: Sequence[Array],
     axes: Sequence[tuple[str, int]] = (),
-) -> tuple[PyTree, list[Array], list[tuple[jax.Array, Array]]]:
+) -> tuple[PyTree, list[Leaf], list[tuple[jax.Array, Leaf]]]:
     """Traces a function and interprets its program.
 
     Args:
@@ -59,8 +58,8 @@ def interpret_function(
       axes: names and sizes of mapped axes.
 
     Returns:
-      The types of what it returns, its leaves as arrays of scalars, and the traced arrays that the function refers to
-      with the scalars that stand for them.
+      The types of what it returns, its leaves, and the traced arrays that the function refers to, each with the leaf
+      that stands for it.
     """
     closed, result = jax.make_jaxpr(fun, axis_env=list(axes), return_shape=True)(*args)
     closed_over, consts = [], []
@@ -68,13 +67,14 @@ def interpret_function(
         if is_key(const) and not isinstance(const, Tracer):
             consts.append(keys_of(constants(graph, np.asarray(jax.random.key_data(const)))))
         elif isinstance(const, Tracer):
-            values = fixed(graph, f"closed{len(closed_over)}", const.shape, const.dtype)
-            closed_over.append((const, values))
-            consts.append(values)
+            name = f"closed{len(closed_over)}"
+            consts.append(fixed(graph, name, const.shape, const.dtype))
+            closed_over.append((const, Leaf(name, consts[-1], const.dtype)))
         else:
             consts.append(np.asarray(const))
-    outputs = interpret(graph, closed.jaxpr, consts, arrays)
-    return result, [_array(graph, x) for x in outputs], closed_over
+    outputs = zip(interpret(graph, closed.jaxpr, consts, arrays), closed.out_avals, strict=True)
+    leaves = [Leaf(f"out{i}", _array(graph, x), aval.dtype) for i, (x, aval) in enumerate(outputs)]
+    return result, leaves, closed_over
 
 
 def interpret(graph: Graph, jaxpr: Any, consts: Sequence[Value], args: Sequence[Value], place: str = "") -> list[Value]:
@@ -128,7 +128,7 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[Any], place: str) -> Any
     has_keys = any(map(is_key, (*avals, *(atom.aval for atom in equation.invars))))
     if inputs and not has_keys and not any(isinstance(x, Array) for x in inputs) and _is_small(graph, avals, inputs):
         return list(known.results(equation, inputs))
-    if name not in _RULES and name not in FUNCTIONS:
+    if name not in RULES and name not in FUNCTIONS:
         raise InvalidArgumentError(f"envcore_native has no rule for the primitive {name}{place}.")
     for aval in avals:
         if not is_key(aval):
@@ -136,7 +136,7 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[Any], place: str) -> Any
     try:
         if name in FUNCTIONS:
             return _function(graph, equation, inputs)
-        result = _RULES[name](Equation(graph, avals[0], params), *(_array(graph, x) for x in inputs))
+        result = RULES[name](Equation(graph, avals[0], params), *(_array(graph, x) for x in inputs))
     except NoRuleError as error:
         raise InvalidArgumentError(f"envcore_native has no rule for {name} of {error}{place}.") from None
     return result if equation.primitive.multiple_results else [result]
@@ -156,7 +156,8 @@ def _function(graph: Graph, equation: Any, inputs: list[Value]) -> list[Any]:
     structs = tuple(jax.ShapeDtypeStruct(x.shape, dtype) for x, dtype in zip(words, dtypes, strict=True))
     fun = functools.partial(FUNCTIONS[equation.primitive.name], **equation.params)
     results = interpret_function(graph, fun, structs, words)[1]
-    return [keys_of(x) if is_key(var.aval) else x for x, var in zip(results, equation.outvars, strict=True)]
+    pairs = zip(results, equation.outvars, strict=True)
+    return [keys_of(leaf.array) if is_key(var.aval) else leaf.array for leaf, var in pairs]
 
 
 def _line(equation: Any) -> str:
@@ -174,7 +175,7 @@ def _cond(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[
         return interpret(graph, branch.jaxpr, branch.consts, operands, place)
     results = zip(*(interpret(graph, branch.jaxpr, branch.consts, operands, place) for branch in branches), strict=True)
     return [
-        _RULES["select_n"](Equation(graph, var.aval, {}), index, *(_array(graph, x) for x in cases))
+        RULES["select_n"](Equation(graph, var.aval, {}), index, *(_array(graph, x) for x in cases))
         for var, cases in zip(equation.outvars, results, strict=True)
     ]
 
@@ -205,7 +206,7 @@ def _scan(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[
 
 def _stacked(graph: Graph, aval: Any, rows: Sequence[Array]) -> Array:
     types = (jax.ShapeDtypeStruct(aval.shape[1:], aval.dtype),) * len(rows)
-    return interpret_function(graph, lambda *rows: jnp.stack(rows), types, rows)[1][0]
+    return interpret_function(graph, lambda *rows: jnp.stack(rows), types, rows)[1][0].array
 
 
 def _row(graph: Graph, x: Value, place: Any) -> Value:

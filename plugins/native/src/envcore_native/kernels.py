@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import linecache
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -46,8 +45,7 @@ def play(
     block = 32 if count <= _FEW else 128
     function = kernel(text, tuple(types), len(outputs), block)
     dims = {f"array{i}": shape for i, (shape, _) in enumerate(outputs, len(inputs))}
-    with quiet():
-        made = list(function(count, num_steps, *inputs, output_dims=dims, launch_dims=-(-count // block) * block))
+    made = list(function(count, num_steps, *inputs, output_dims=dims, launch_dims=-(-count // block) * block))
     last = [made.pop(0).reshape(x.shape) for x in state]
     return last, [x.reshape(num_steps, count, *s.shape) for x, s in zip(made, stacked, strict=True)]
 
@@ -64,6 +62,7 @@ def kernel(text: str, types: tuple[tuple[str, int], ...], num_outputs: int, bloc
     """
     import warp as wp
 
+    wp.config.log_level = wp.LOG_ERROR  # it prints what it loads
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     names = ["count", "num_steps", *(f"array{i}" for i in range(len(types)))]
     kinds = ["wp.int32", "wp.int32", *(f"wp.array(dtype=wp.{dtype}, ndim={n})" for dtype, n in types)]
@@ -89,20 +88,6 @@ def kernel(text: str, types: tuple[tuple[str, int], ...], num_outputs: int, bloc
     file = f"<envcore_native {digest}>"
     linecache.cache[file] = (len(python), None, python.splitlines(keepends=True), file)
     scope: dict[str, Any] = {"wp": wp, "snippet": snippet, "options": options, "__name__": __name__}
-    with quiet():
-        exec(compile(python, file, "exec"), scope)
-        return wp.jax_kernel(
-            scope[f"rollout_{digest}"], num_outputs=num_outputs, vmap_method="sequential", block_dim=block
-        )
-
-
-@contextlib.contextmanager
-def quiet() -> Generator[None]:
-    """Warp prints what it loads."""
-    import warp as wp
-
-    before, wp.config.log_level = wp.config.log_level, wp.LOG_ERROR
-    try:
-        yield
-    finally:
-        wp.config.log_level = before
+    exec(compile(python, file, "exec"), scope)
+    made = scope[f"rollout_{digest}"]
+    return wp.jax_kernel(made, num_outputs=num_outputs, vmap_method="sequential", block_dim=block)

@@ -14,8 +14,6 @@ from envcore.typing import PyTree
 from envcore.wrappers import Batched, Wrapper
 from jax import lax
 
-from envcore_native.scalars import is_key
-
 AXIS = "envs"
 
 
@@ -67,14 +65,12 @@ def state_struct(env: Environment) -> PyTree:
     """The types of one environment's state.
 
     Raises:
-      InvalidArgumentError: a part of it is a random key, or belongs to all environments of a batch together.
+      InvalidArgumentError: a part of it belongs to all environments of a batch together.
     """
     struct = arguments.state_struct(unbatched(env))
     whole = jax.tree.leaves_with_path(arguments.state_struct(env))
     for (path, leaf), own in zip(whole, jax.tree.leaves(struct), strict=True):
         place = f"{env.name}'s state{jax.tree_util.keystr(path)}"
-        if is_key(leaf):
-            raise InvalidArgumentError(f"{place} is a random key, which envcore_native cannot play.")
         if leaf.shape != env.batch_shape + own.shape:
             raise InvalidArgumentError(
                 f"{place} belongs to all environments together, which envcore_native cannot play: wrap it in Batched."

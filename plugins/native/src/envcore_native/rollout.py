@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 from envcore import checks, random, trees
 from envcore.engine import arguments
 from envcore.environment import Environment
@@ -18,7 +17,7 @@ from envcore.rollout import Policy, RolloutState, Transition
 from envcore.typing import PyTree
 
 from envcore_native import kernels
-from envcore_native.trace import Program, lower
+from envcore_native.trace import lower
 
 _KEY_TYPE = "threefry2x32"
 
@@ -53,68 +52,37 @@ def run_rollout(
 
     Raises:
       InvalidArgumentError: an argument is invalid, or part of the program cannot be lowered; the message says which.
-      EnvcoreError: Warp is not installed, or JAX's backend is neither a CPU nor CUDA.
+      EnvcoreError: Warp is not installed.
     """
     num_steps = checks.positive_integer("num_steps", num_steps, InvalidArgumentError)
     params = arguments.checked_params(env, params)
     state = arguments.checked_state(env, start.state)
-    _check_platform()
+    if importlib.util.find_spec("warp") is None:
+        raise EnvcoreError("envcore_native.run_rollout needs Warp: pip install warp-lang.")
     _check_key(start.key)
-    fixed = jax.tree.map(jnp.asarray, (params, policy_params))
-    leaves, structure = jax.tree.flatten(fixed)
-    types = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype, weak_type=x.weak_type) for x in leaves)
-    program = _lowered(env, policy, collect, structure, types)
-    words = jax.random.key_data(start.key) if trees.is_key(start.key) else start.key
-    inputs = [*leaves, *program.closed_over]
-    words, leaves, stacked = _play(program, env.batch_shape, num_steps, words, jax.tree.leaves(state), inputs)
-    key = jax.random.wrap_key_data(words, impl=_KEY_TYPE) if trees.is_key(start.key) else words
-    return RolloutState(key, jax.tree.unflatten(jax.tree.structure(state), leaves)), stacked
+    return _play(env, policy, collect, num_steps, RolloutState(start.key, state), params, policy_params)
 
 
-@functools.lru_cache(maxsize=256)
-def _lowered(env: Environment, policy: Policy, collect: Any, structure: Any, types: Any) -> Program:
-    return lower(env, policy, collect, *jax.tree.unflatten(structure, types))
-
-
-@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3))
 def _play(
-    program: Program,
-    batch_shape: tuple[int, ...],
-    num_steps: int,
-    words: jax.Array,
-    state: list[jax.Array],
-    fixed: list[jax.Array],
-) -> tuple[jax.Array, list[jax.Array], PyTree]:
+    env: Environment, policy: Policy, collect: Any, num_steps: int, start: RolloutState, params: Any, policy_params: Any
+) -> tuple[RolloutState, PyTree]:
+    program = lower(env, policy, collect, params, policy_params)
+    words = jax.random.key_data(start.key) if trees.is_key(start.key) else start.key
     (last,), (keys,) = kernels.play(program.keys, 1, num_steps, [words], [], [words])
     row = jax.ShapeDtypeStruct((program.width,), words.dtype)
     _, (table,) = kernels.play(program.table, num_steps, 1, [keys], [], [row])
-    steps, structure = jax.tree.flatten(program.stacked)
-    state_in, filled = [x for x in state if x.size], [x for x in steps if x.size]
-    fixed = [table, *(x for x in fixed if x.size)]
-    ends, stores = kernels.play(program.rollout, math.prod(batch_shape), num_steps, state_in, fixed, filled)
-    state = [ends.pop(0) if x.size else x for x in state]
-    stacked = [stores.pop(0) if x.size else jnp.zeros(0, x.dtype) for x in steps]
-    stacked = [x.reshape(num_steps, *batch_shape, *step.shape) for x, step in zip(stacked, steps, strict=True)]
-    return last, state, jax.tree.unflatten(structure, stacked)
-
-
-def _check_platform() -> None:
-    if importlib.util.find_spec("warp") is None:
-        raise EnvcoreError("envcore_native.run_rollout needs Warp: pip install warp-lang.")
-    platform = jax.default_backend()
-    if platform not in ("cpu", "gpu", "cuda"):
-        raise EnvcoreError(
-            f"envcore_native.run_rollout needs a CPU or a CUDA device, and JAX's backend is {platform}: "
-            "use envcore.rollout.run_rollout."
-        )
+    (state, structure), (steps, stacked) = jax.tree.flatten(start.state), jax.tree.flatten(program.stacked)
+    fixed = [table, *jax.tree.leaves((params, policy_params)), *program.closed_over]
+    state, made = kernels.play(program.rollout, math.prod(env.batch_shape), num_steps, state, fixed, steps)
+    made = [x.reshape(num_steps, *env.batch_shape, *step.shape) for x, step in zip(made, steps, strict=True)]
+    key = jax.random.wrap_key_data(last, impl=_KEY_TYPE) if trees.is_key(start.key) else last
+    return RolloutState(key, jax.tree.unflatten(structure, state)), jax.tree.unflatten(stacked, made)
 
 
 def _check_key(key: jax.Array) -> None:
     random.check_key(key)
     config: Any = jax.config
     kind = str(jax.random.key_impl(key)) if trees.is_key(key) else config.jax_default_prng_impl
-    if {kind, config.jax_default_prng_impl} != {_KEY_TYPE} or not config.jax_threefry_partitionable:
-        raise InvalidArgumentError(
-            f"envcore_native.run_rollout needs keys of type {_KEY_TYPE}, JAX's default with jax_threefry_partitionable "
-            f"on, got {kind}."
-        )
+    if {kind, config.jax_default_prng_impl} != {_KEY_TYPE}:
+        raise InvalidArgumentError(f"envcore_native.run_rollout needs keys of type {_KEY_TYPE}, got {kind}.")

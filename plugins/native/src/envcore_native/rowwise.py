@@ -15,7 +15,6 @@ import numpy as np
 from envcore import random, spaces
 from envcore.engine import arguments
 from envcore.environment import Environment
-from envcore.errors import InvalidArgumentError
 from envcore.typing import PyTree
 
 from envcore_native import c, compiler, function, turns
@@ -50,9 +49,6 @@ def code(env: Environment, autoreset: str, spend: Spend) -> Code:
     Raises:
       InvalidArgumentError: there is no rule for a part of the program.
     """
-    config: Any = jax.config
-    if not config.jax_threefry_partitionable:
-        raise InvalidArgumentError("envcore_native draws random numbers only with jax_threefry_partitionable on.")
     one, plain = lane_of(env), unbatched(env)
     state, params = state_struct(env), arguments.default_params(plain)
     space = plain.action_space(params)
@@ -94,17 +90,14 @@ def code(env: Environment, autoreset: str, spend: Spend) -> Code:
 
 def _constants(shared: PyTree, row: PyTree, turn: Turn, autoreset: str, choices: list[int]) -> str:
     """What `play.h` needs to know."""
-    shared, inputs, (states, seen, action) = (
-        len(jax.tree.leaves(shared)),
-        len(jax.tree.leaves((shared, row))),
-        [jax.tree.leaves(tree) for tree in (turn.view.state, turn.view[1:], row[1])],
-    )
+    states, seen, action = (jax.tree.leaves(tree) for tree in (turn.view.state, turn.view[1:], row[1]))
+    end = len(jax.tree.leaves((shared, row))) + 1
     numbers = {
-        "SHARED": shared,
+        "SHARED": len(jax.tree.leaves(shared)),
         "STATES": len(states),
-        "OUT": inputs + 1,
+        "OUT": end,
         "SEEN": len(seen),
-        "ENDS": inputs + 1 + len(states) + len(seen),
+        "ENDS": end + len(states) + len(seen),
         "ACTION": c.type_name(action[0].dtype),
         "ACTION_SIZE": math.prod(action[0].shape),
         "ACTION_IS_REAL": int(action[0].dtype.kind == "f" and len(action) == 1),
@@ -119,11 +112,6 @@ def _constants(shared: PyTree, row: PyTree, turn: Turn, autoreset: str, choices:
 
 def _bytes(leaves: list[Any]) -> list[int]:
     return [math.prod(x.shape) * x.dtype.itemsize for x in leaves]
-
-
-@functools.lru_cache(maxsize=256)
-def _library(env: Environment, autoreset: str, spend: Spend) -> ctypes.CDLL:
-    return compiler.load(code(env, autoreset, spend).text)
 
 
 def copier(tree: PyTree) -> Callable[[], PyTree]:
@@ -143,7 +131,9 @@ class Rows:
     """
 
     def __init__(self, env: Environment, autoreset: str, spend: Spend, params: PyTree):
-        made, self._library = code(env, autoreset, spend), _library(env, autoreset, spend)
+        self._made_of = env, autoreset, spend, params
+        made = code(env, autoreset, spend)
+        self._library = compiler.load(made.text)
         self._num_rows, turn, one = math.prod(env.batch_shape), made.turn, not env.batch_shape
 
         def arrays(tree: PyTree) -> PyTree:
@@ -159,8 +149,8 @@ class Rows:
         self.done = np.zeros(env.batch_shape, np.bool_)
         is_choice = made.staged == np.int64
         self._staged = [np.zeros(action[0].shape, made.staged)] if is_choice else action
-        self._takes = [np.dtype(x) for x in ("i8", "i4", "u4", "u1", "i2", "u2", "i1")] if is_choice else [made.staged]
-        self._takes = self._takes if len(action) == 1 else []
+        kinds = ["i8", "i4", "u4", "u1", "i2", "u2", "i1"] if is_choice else [made.staged]
+        self._takes = [np.dtype(x) for x in kinds] if len(action) == 1 else []
         self._has_one_choice = is_choice and one and not action[0].shape
         self._is_same_step, self._now = autoreset == "same_step", 0
         if self._is_same_step:
@@ -209,15 +199,15 @@ class Rows:
         return self.copy_obs(), *result, self.copy_info(), final_obs, final_info
 
     def set_params(self, params: PyTree) -> None:
+        self._made_of = *self._made_of[:3], params
         for array, leaf in zip(self._params, jax.tree.leaves(params), strict=True):
             array[...] = leaf
 
-    def snapshot(self) -> Any:
-        """What `take_snapshot` needs to go on from here."""
-        return self.key, self.view, self.done, self._flags
+    def __reduce__(self) -> Any:  # machine code stays behind; a copy finds or makes it again
+        return Rows, self._made_of, (self.key, self.view, self.done, self._flags)
 
-    def take_snapshot(self, snapshot: Any) -> None:
-        for array, saved in zip(*map(jax.tree.leaves, (self.snapshot(), snapshot)), strict=True):
+    def __setstate__(self, state: Any) -> None:
+        for array, saved in zip(*map(jax.tree.leaves, (self.__reduce__()[2], state)), strict=True):
             array[...] = saved
 
     def reset(self, restarts: bool, data: Any, mask: Any, keys: Any, spends: bool) -> None:

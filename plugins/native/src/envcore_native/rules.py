@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from jax import lax
 
-from envcore_native.arrays import Array, Dense, Index, both, constants, each_of, is_equal, select
+from envcore_native.arrays import Array, Dense, Index, both, constants, is_equal, select, stored
 from envcore_native.scalars import Graph, Scalar
 
 RULES: dict[str, Callable[..., Any]] = {}
@@ -60,8 +60,6 @@ def rule(fun: Callable[..., Any]) -> Callable[..., Any]:
 
 def each(graph: Graph, shape: tuple[int, ...], fun: Callable[..., Any], *arrays: Array) -> Array:
     """`fun` of the scalars at each index; an axis of length 1, or an array of shape (), goes with every index."""
-    if graph.most_unrolled is None and all(isinstance(x, Dense) for x in arrays):
-        return Dense(graph, filled(each_of(fun, *(x.scalars() for x in arrays)), shape))
     inner = [x.reshaped for x in arrays if x.ndim]
     order = inner[0].shape if inner and inner[0] else None
     if order and all(x and x.shape == order for x in inner):  # in the order in which one loop can go through it
@@ -74,15 +72,6 @@ def _reader(x: Array, shape: tuple[int, ...]) -> Callable[[Index], Any]:
     if x.shape == shape:
         return x.at
     return lambda index: x.at(tuple(0 if size == 1 else i for i, size in zip(index, x.shape, strict=False)))
-
-
-def filled(value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """The value as an array of scalars of that shape."""
-    if isinstance(value, np.ndarray) and value.shape == shape:
-        return value
-    result = np.empty(shape, object)
-    result[...] = value
-    return result
 
 
 # Elements.
@@ -158,7 +147,7 @@ def _select_n(eqn: Equation, which: Array, *cases: Array) -> Array:
 
 @rule
 def _axis_index(eqn: Equation) -> Array:
-    return Dense(eqn.graph, filled(eqn.graph.input("number", np.int32), ()))
+    return eqn.view(lambda index: eqn.graph.input("number", np.int32))
 
 
 @rule
@@ -222,14 +211,6 @@ def _broadcast_in_dim(eqn: Equation, x: Array) -> Array:
 
 
 @rule
-def _tile(eqn: Equation, x: Array) -> Array:
-    first = len(eqn.aval.shape) - x.ndim  # there may be more repetitions than axes
-    return eqn.view(
-        lambda index: x.at(tuple(eqn.graph.divide(i, n)[1] for i, n in zip(index[first:], x.shape, strict=True)))
-    )
-
-
-@rule
 def _slice(eqn: Equation, x: Array) -> Array:
     return _along(eqn, x, eqn.params["start_indices"], eqn.params["strides"] or (1,) * x.ndim)
 
@@ -281,16 +262,14 @@ def _concatenate(eqn: Equation, *parts: Array) -> Array:
 @rule
 def _pad(eqn: Equation, x: Array, value: Array) -> Array:
     graph = eqn.graph
+    if any(inner for _, _, inner in eqn.params["padding_config"]):
+        raise NoRuleError("values between elements")
 
     def get(index: Index) -> Any:
         flags: list[bool | Scalar] = []
         place: list[Any] = []
-        for i, size, (low, _, inner) in zip(index, x.shape, eqn.params["padding_config"], strict=True):
+        for i, size, (low, _, _) in zip(index, x.shape, eqn.params["padding_config"], strict=True):
             i = graph.add(i, -int(low))
-            if inner:
-                flags.append(graph.is_not_negative(i))
-                i, rest = graph.divide(graph.clamp(i, 2**31 - 1), int(inner) + 1)
-                flags.append(rest == 0 if isinstance(rest, int) else is_equal(graph, rest, 0))
             flags += [graph.is_not_negative(i), graph.is_below(i, size)]
             place.append(graph.clamp(i, size - 1))
         is_inside = both(graph, *flags)
@@ -299,3 +278,170 @@ def _pad(eqn: Equation, x: Array, value: Array) -> Array:
         return select(graph, is_inside, value.at(()), x.at(tuple(place)))
 
     return eqn.computed(get)
+
+
+# Combinations of elements.
+
+_REDUCTIONS = {"sum": "add", "prod": "mul", "max": "max", "min": "min", "and": "and", "or": "or", "xor": "xor"}
+_MOST_PRODUCTS = 1_024
+
+
+def _elements(x: Array, axes: Any, index: Index) -> list[Any]:
+    """The elements along some axes, at an index of the others."""
+    elements = []
+    for place in np.ndindex(*(x.shape[axis] for axis in axes)):
+        kept, reduced = iter(index), dict(zip(axes, place, strict=True))
+        elements.append(x.at(tuple(reduced[axis] if axis in reduced else next(kept) for axis in range(x.ndim))))
+    return elements
+
+
+def _reduction(op: str) -> Callable[..., Any]:
+    def rule(eqn: Equation, x: Array) -> Array:
+        combine = functools.partial(eqn.apply, op)
+        return eqn.computed(lambda index: functools.reduce(combine, _elements(x, eqn.params["axes"], index)))
+
+    return rule
+
+
+@rule
+def _dot_general(eqn: Equation, x: Array, y: Array) -> Array:
+    """Every `precision` gets what the highest one asks for, with sums in the order of the elements."""
+    graph, aval = eqn.graph, eqn.aval
+    contracted, batch = eqn.params["dimension_numbers"]
+    free = [[i for i in range(a.ndim) if i not in (*c, *b)] for a, c, b in zip((x, y), contracted, batch, strict=True)]
+
+    def get(index: Index) -> Scalar:
+        first = len(batch[0])
+        second = first + len(free[0])
+        total, factors = graph.constant(0, aval.dtype), []
+        for side, array, own in ((0, x, index[first:second]), (1, y, index[second:])):
+            places = dict(zip((*batch[side], *free[side]), (*index[:first], *own), strict=True))
+            elements = _elements(array, contracted[side], tuple(places[axis] for axis in sorted(places)))
+            factors.append([convert(graph, aval.dtype, element) for element in elements])
+        for pair in zip(*factors, strict=True):
+            total = eqn.apply("op_add", total, eqn.apply("op_mul", *pair))
+        return total
+
+    result = eqn.computed(get)
+    count = math.prod(aval.shape) // (graph.num_rows or 1) * math.prod(x.shape[axis] for axis in contracted[0])
+    if count <= _MOST_PRODUCTS:
+        return result
+    if graph.most_unrolled is None:
+        raise NoRuleError(
+            f"{count:,} products of numbers, more than {_MOST_PRODUCTS:,}: use envcore.rollout.run_rollout"
+        )
+    return stored(result)
+
+
+for _name, _op in _REDUCTIONS.items():
+    RULES[f"reduce_{_name}"] = _reduction(f"op_{_op}")
+
+
+# Places known only at run time.
+
+
+def _place(graph: Graph, start: Scalar, most: int | None = None) -> Any:
+    """A start index as a number or an int32 scalar, inside 0 to `most` if it is given."""
+    place: Any = int(start.args[0]) if start.is_constant else start
+    if isinstance(place, Scalar) and place.dtype != np.int32:
+        place = graph.apply("op_convert", np.dtype(np.int32), np.dtype(np.int32), place)
+    return place if most is None else graph.clamp(place, most)
+
+
+def _equal(graph: Graph, a: Any, b: Any) -> bool | Scalar:
+    if isinstance(a, int):
+        a, b = b, a
+    if isinstance(a, int):
+        return a == b
+    if isinstance(b, Scalar):
+        return graph.constant(True, bool) if a is b else graph.apply("op_eq", bool, a, b)
+    low, high = graph.range_of(a)
+    if not low <= b <= high:
+        return False
+    base, offset = graph.parts_of(a)
+    return is_equal(graph, base, b - offset)
+
+
+def _scatter(op: str = "") -> Callable[..., Any]:
+    def scattered(eqn: Equation, x: Array, indices: Array, updates: Array) -> Array:
+        numbers, graph = eqn.params["dimension_numbers"], eqn.graph
+        batch = [i for i in range(updates.ndim) if i not in numbers.update_window_dims]
+        hidden = {*numbers.inserted_window_dims, *numbers.operand_batching_dims}
+        visible = [i for i in range(x.ndim) if i not in hidden]
+        sizes = dict(zip(visible, (updates.shape[i] for i in numbers.update_window_dims), strict=True))
+        window = [sizes.get(i, 1) for i in range(x.ndim)]
+        limits, clips = np.subtract(x.shape, window).tolist(), "CLIP" in str(eqn.params["mode"])
+        combine = functools.partial(eqn.apply, op) if op else lambda old, new: new
+
+        @functools.cache
+        def starts_of(place: tuple[int, ...]) -> list[Any]:
+            starts: list[Any] = [0] * x.ndim
+            for number, axis in enumerate(numbers.scatter_dims_to_operand_dims):
+                starts[axis] = _place(graph, indices.at((*place, number)), limits[axis] if clips else None)
+            for axis, i in zip(numbers.operand_batching_dims, numbers.scatter_indices_batching_dims, strict=True):
+                starts[axis] = place[i]
+            return starts
+
+        def get(index: Index) -> Any:
+            value = x.at(index)
+            for place in np.ndindex(*(updates.shape[i] for i in batch)):
+                at, flags = dict(zip(batch, place, strict=True)), []
+                windows = dict(zip(visible, numbers.update_window_dims, strict=True))
+                for axis, (i, start) in enumerate(zip(index, starts_of(place), strict=True)):
+                    if window[axis] == 1:
+                        flags.append(_equal(graph, start, i))
+                        offset = 0
+                    else:
+                        offset = graph.add(i, graph.times(start, -1))
+                        flags += [graph.is_not_negative(start), graph.is_below(start, limits[axis] + 1)]
+                        flags += [graph.is_not_negative(offset), graph.is_below(offset, window[axis])]
+                        offset = graph.clamp(offset, window[axis] - 1)
+                    if axis in windows:
+                        at[windows[axis]] = offset
+                is_here = both(graph, *flags)
+                if not is_here.is_constant or is_here.args[0]:
+                    new = updates.at(tuple(at[i] for i in range(updates.ndim)))
+                    value = select(graph, is_here, value, combine(value, new))
+            return value
+
+        return eqn.computed(get)
+
+    return scattered
+
+
+@rule
+def _gather(eqn: Equation, x: Array, indices: Array) -> Array:
+    numbers, graph, dtype = eqn.params["dimension_numbers"], eqn.graph, eqn.aval.dtype
+    batch = [i for i in range(len(eqn.aval.shape)) if i not in numbers.offset_dims]
+    hidden = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
+    visible = [i for i in range(x.ndim) if i not in hidden]
+    limits, fills = np.subtract(x.shape, eqn.params["slice_sizes"]).tolist(), "FILL" in str(eqn.params["mode"])
+    fill = _default_fill(dtype) if fills and eqn.params["fill_value"] is None else eqn.params["fill_value"]
+
+    def get(index: Index) -> Any:
+        row, flags = tuple(index[i] for i in batch), []
+        place: list[Any] = [0] * x.ndim
+        for number, axis in enumerate(numbers.start_index_map):
+            start = _place(graph, indices.at((*row, number)))
+            place[axis] = graph.clamp(start, limits[axis])
+            if fills:
+                flags.append(_equal(graph, start, place[axis]))
+        for axis, i in zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True):
+            place[axis] = row[i]
+        for axis, i in zip(visible, numbers.offset_dims, strict=True):
+            place[axis] = graph.add(place[axis], index[i])
+        value = x.at(tuple(place))
+        return select(graph, both(graph, *flags), graph.constant(fill, dtype), value) if fills else value
+
+    return eqn.computed(get) if fills else eqn.view(get)
+
+
+def _default_fill(dtype: np.dtype) -> Any:
+    if dtype.kind == "f":
+        return np.nan
+    return True if dtype.kind == "b" else np.iinfo(dtype).min if dtype.kind == "i" else np.iinfo(dtype).max
+
+
+RULES["scatter"] = _scatter()
+for _name in ("add", "max", "min", "mul"):
+    RULES[f"scatter-{_name}"] = _scatter(f"op_{_name}")

@@ -77,16 +77,16 @@ class Graph:
 
     Args:
       most_unrolled: arrays with more elements are computed in loops; None where there are no loops.
-      most_selects: constants that are chosen between by selects; more are a table in memory.
 
     Attributes:
+      most_selects: constants that are chosen between by selects; more are a table in memory.
       num_rows: of the batch, while a function of it is interpreted for one row.
       shared: names of arrays that are the same for all environments.
       affine: loop variables, and sums of several that are different for each of their values.
     """
 
-    def __init__(self, most_unrolled: int | None = None, most_selects: int = 64) -> None:
-        self.most_unrolled, self.most_selects = most_unrolled, most_selects
+    def __init__(self, most_unrolled: int | None = None) -> None:
+        self.most_unrolled, self.most_selects = most_unrolled, 64 if most_unrolled is None else 2
         self.num_rows: int | None = None
         self.shared: set[str] = set()
         self.affine: set[Scalar] = set()
@@ -111,7 +111,7 @@ class Graph:
         identity = tuple(x.number if isinstance(x, Scalar) else x for x in args)
         kinds = tuple(isinstance(x, Scalar) for x in args)
         varies = max((x.varies for x in operands), default=CONSTANT)
-        if op in ("load", "lookup") and not isinstance(args[0], Table):
+        if op == "lookup" and not isinstance(args[0], Table):
             varies = max(varies, BY_STEP) if args[0] in self.shared else BY_ENVIRONMENT
         scalar = self._scalar((op, np.dtype(dtype), identity, kinds), op, np.dtype(dtype), args, varies)
         if any(x.loops for x in operands):
@@ -158,12 +158,6 @@ class Graph:
         result = self.apply("op_add", _INT32, base, self.constant(offset + number, _INT32))
         self._sums[result] = base, offset + number
         return self.within(result, *(x + number for x in self.range_of(index)))
-
-    def minus(self, index: int | Scalar, other: int | Scalar) -> Any:
-        if isinstance(other, int):
-            return self.add(index, -other)
-        index = self.constant(index, _INT32) if isinstance(index, int) else index
-        return self.apply("op_sub", _INT32, index, other)
 
     def times(self, index: int | Scalar, number: int) -> Any:
         if isinstance(index, int) or number == 1:

@@ -35,7 +35,8 @@ class Step(NamedTuple):
       terminated: bool; as `truncated`, Python's for one environment.
       truncated: bool.
       info: the environment's own entries, which are zero where a reset took place, and its `action_mask` if it has one.
-      final_obs: with "same_step" the last observation, where an episode has ended; None if none has.
+      final_obs: with "same_step" the last observation, where an episode has ended; None if none has. The rows of other
+        environments mean nothing.
       final_info: the entries of `info` there.
     """
 
@@ -95,34 +96,21 @@ class Stepper:
             raise InvalidArgumentError(f"autoreset must be 'same_step', 'next_step' or 'disabled', got {autoreset!r}.")
         if num_envs is not None:
             env = Batched(env, checks.positive_integer("num_envs", num_envs, InvalidArgumentError))
-        self.env, self.autoreset, self._spend = env, autoreset, spend
+        self.env, self.autoreset = env, autoreset
         self._params = arguments.checked_params(env, arguments.with_updates(env, params))
         self._generator, self._has_begun = np.random.default_rng(), False
-        self._copy = np.array if arrays == "numpy" else _same
+        self._copy = np.array if arrays == "numpy" else jnp.asarray
         self.why_not_native: str | None = "its arrays are JAX's" if arrays == "jax" else None
-        self._steps: Rows | Calls = self._made(spend)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Machine code and programs stay behind; a copy finds or makes them again."""
-        copied = {name: value for name, value in vars(self).items() if name != "_steps"}
-        return copied | {"snapshot": self._steps.snapshot() if self._has_begun else None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        snapshot = state.pop("snapshot")
-        vars(self).update(state)
-        self._steps = self._made(self._spend)
-        if snapshot is not None:
-            self._steps.take_snapshot(snapshot)
-
-    def _made(self, spend: Spend) -> Rows | Calls:
+        self._steps: Any = None
         if self.why_not_native is None:
             try:
-                return Rows(self.env, self.autoreset, spend, self._params)
+                self._steps = Rows(env, autoreset, spend, self._params)
             except (InvalidArgumentError, CompilerError) as error:
                 self.why_not_native = str(error)
                 if isinstance(error, CompilerError):
-                    warnings.warn(f"XLA steps {self.env.name}, which is slower: {error}", stacklevel=4)
-        return Calls(self.env, self.autoreset, spend, self._params, self._copy)
+                    warnings.warn(f"XLA steps {env.name}, which is slower: {error}", stacklevel=2)
+        if self._steps is None:
+            self._steps = Calls(env, autoreset, spend, self._params, self._copy)
 
     @property
     def params(self) -> PyTree:
@@ -214,7 +202,3 @@ class Stepper:
 
     def _seen(self) -> tuple[PyTree, dict[str, PyTree]]:
         return self._steps.copy_obs(), self._steps.copy_info()
-
-
-def _same(array: Any) -> Any:
-    return array

@@ -13,8 +13,8 @@ from envcore.rollout import Policy, RolloutState, Transition
 from envcore.typing import PyTree
 
 from envcore_native import c
-from envcore_native.arrays import Dense, fixed, inputs
-from envcore_native.body import Body, Leaf, leaves
+from envcore_native.arrays import Dense, Leaf, fixed, inputs, leaves
+from envcore_native.body import Body
 from envcore_native.c import text, type_name
 from envcore_native.interpreter import interpret_function
 from envcore_native.lane import AXIS, lane_of, state_struct
@@ -75,10 +75,8 @@ def lower(
         [leaf.array for leaf in (key, *states, *fixed_leaves)],
         axes=[(AXIS, env.batch_shape[0])] if env.batch_shape else [],
     )
-    fixed_leaves += [Leaf(f"closed{i}", values, value.dtype) for i, (value, values) in enumerate(closed_over)]
-    next_key, *others = [
-        Leaf(f"out{i}", x, s.dtype) for i, (x, s) in enumerate(zip(outputs, jax.tree.leaves(result), strict=True))
-    ]
+    fixed_leaves += [leaf for _, leaf in closed_over]
+    next_key, *others = outputs
     next_states, stacked = others[: len(states)], others[len(states) :]
     columns = shared_columns(key.values, [x for leaf in (*next_states, *stacked) for x in leaf.values])
     words = [graph.apply("op_bitcast", np.uint32, x) for x in columns]
@@ -86,15 +84,11 @@ def lower(
     return Program(
         keys=rollout_function(graph, [], [key], [], [next_key], [dataclasses.replace(key, name="keys")]),
         table=rollout_function(graph, [], [key], [], [next_key], [row]),
-        rollout=rollout_function(graph, columns, *map(_filled, (states, fixed_leaves, next_states, stacked))),
+        rollout=rollout_function(graph, columns, states, fixed_leaves, next_states, stacked),
         width=len(columns),
         closed_over=[value for value, _ in closed_over],
         stacked=result[2],
     )
-
-
-def _filled(leaves: list[Leaf]) -> list[Leaf]:
-    return [leaf for leaf in leaves if leaf.array.size]
 
 
 def shared_columns(key: Iterable[Scalar], values: list[Scalar]) -> list[Scalar]:

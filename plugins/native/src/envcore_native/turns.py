@@ -72,7 +72,8 @@ def restart(env: Environment, key: jax.Array, state: PyTree, params: PyTree) -> 
 
 def first(env: Environment, state: PyTree, params: PyTree) -> View:
     """What a program sees of a first state, with zeros for what only a step can tell."""
-    struct = jax.eval_shape(lambda: step(env, jax.random.key(0), state, _any_action(env, params), params)).view.info
+    key, space = jax.random.key(0), env.action_space(params)
+    struct = jax.eval_shape(lambda: step(env, key, state, space.sample(key), params)).view.info
     info = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), struct)
     return View(state, env.observe(state, params), info | legal(env, state, params))
 
@@ -81,7 +82,3 @@ def legal(env: Environment, state: PyTree, params: PyTree) -> dict[str, PyTree]:
     """The entry of `info` that says which actions are legal in a state; none if all always are."""
     mask = env.action_mask(state, params)
     return {} if mask is None else {MASK: mask}
-
-
-def _any_action(env: Environment, params: PyTree) -> PyTree:
-    return env.action_space(params).sample(jax.random.key(0))

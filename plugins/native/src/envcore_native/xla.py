@@ -53,12 +53,6 @@ class Calls:
     def set_params(self, params: PyTree) -> None:
         self._params = on_device(params)
 
-    def snapshot(self) -> Any:
-        return jax.device_get((self._progress, self.view))
-
-    def take_snapshot(self, snapshot: Any) -> None:
-        self._progress, self.view = jax.device_put(snapshot)
-
     def step(self, action: PyTree, checked: Callable[[PyTree], PyTree]) -> tuple[Any, ...]:
         forks.check()
         before, action = self._progress, checked(action)
