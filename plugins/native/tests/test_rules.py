@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from envcore.errors import InvalidArgumentError
 from evaluated import evaluated
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -145,5 +146,68 @@ def test_arrays_are_computed_as_by_xla():
 
     x = np.arange(20, dtype=np.int32).reshape(5, 4) * 7 % 11
     y = x[::-1] + 3
-    for ours, theirs in zip(evaluated(fun, x, y)(x, y), jax.jit(fun)(x, y), strict=True):
+    _check_arrays(fun, x, y)
+
+
+def _check_arrays(fun, *args):
+    for ours, theirs in zip(evaluated(fun, *args)(*args), jax.tree.leaves(jax.jit(fun)(*args)), strict=True):
         np.testing.assert_array_equal(ours, theirs)
+
+
+def test_integers_are_combined_as_by_xla():
+    def fun(x):
+        return [
+            x.sum(axis=0),
+            x.max(axis=1),
+            x.min(),
+            lax.reduce_and(x, (0,)),
+            lax.reduce_xor(x, (1,)),
+            jnp.prod(x, axis=1),
+            jnp.argmax(x % 7, axis=1),
+            jnp.argmin(x % 5, axis=0),
+            lax.cumsum(x, axis=1, reverse=True),
+            lax.cummax(x % 5, axis=0),
+            x[:0].sum(axis=0),
+            jnp.sort(x % 5, axis=0),
+            jnp.argsort(x % 3, axis=1),
+            lax.sort((x[0] % 2, x[1] % 3, x[2]), num_keys=2),
+        ]
+
+    _check_arrays(fun, np.arange(20, dtype=np.int32).reshape(5, 4) * 7 % 11)
+
+
+def test_nan_is_sorted_last_and_is_the_best():
+    x = np.array([2.0, np.nan, -0.0, np.inf, 0.0, -np.inf, np.nan, 1.0], np.float32)
+    _check_arrays(lambda x: [jnp.sort(x), jnp.argsort(x), jnp.argmax(x), jnp.argmin(x), x.max(), x.min()], x)
+
+
+def test_a_long_array_is_not_sorted():
+    with pytest.raises(InvalidArgumentError, match=r"no rule for sort of 65 elements at .*test_rules"):
+        evaluated(lambda x: jnp.sort(x), np.zeros(65, np.float32))
+
+
+PLACES = np.array([0, 3, -2, 9], np.int32)
+TABLE = np.random.default_rng(0).integers(0, 100, 200).astype(np.int32)
+
+
+def test_arrays_are_indexed_as_by_xla():
+    def fun(x, i):
+        return [
+            lax.dynamic_slice(x, (i[1], i[2]), (2, 2)),
+            lax.dynamic_update_slice(x, i.reshape(2, 2), (i[1], i[0])),
+            x[i[1], i[2]],
+            x[i],
+            jnp.take(x, i, axis=1, mode="fill"),
+            jnp.take_along_axis(x, jnp.stack([i] * 5) % 4, axis=1),
+            x.at[i[1], i[2]].set(99),
+            x.at[i].add(i[:, None]),
+            x.at[i[1]].multiply(2),
+            x.at[:, i[1]].max(7),
+            x.at[1:3].set(i[0]),
+            x.at[i, 1].min(5, mode="clip"),
+            jax.vmap(lambda row, j: row.at[j].set(50))(x, jnp.arange(5) + i[0]),
+            jnp.asarray(TABLE)[i * 60],
+        ]
+
+    x = np.arange(20, dtype=np.int32).reshape(5, 4)
+    _check_arrays(fun, x, PLACES)

@@ -77,14 +77,10 @@ def _dynamic_update_slice(x: jax.Array, update: jax.Array, *starts: jax.Array) -
     return lax.scatter(x, jnp.stack(starts), update, lax.ScatterDimensionNumbers(axes, (), axes), mode="clip")
 
 
-def _stack(*parts: jax.Array, axis: int) -> jax.Array:
-    return lax.concatenate([lax.expand_dims(x, [axis]) for x in parts], axis)
-
-
 def _cumulative(combine: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
     def fun(x: jax.Array, *, axis: int, reverse: bool) -> jax.Array:
         order = -1 if reverse else 1
-        return _stack(*list(itertools.accumulate(_rows(x, axis=axis)[::order], combine))[::order], axis=axis)
+        return jnp.stack(list(itertools.accumulate(_rows(x, axis=axis)[::order], combine))[::order], axis)
 
     return fun
 
@@ -120,7 +116,7 @@ def _sort(*arrays: jax.Array, dimension: int, is_stable: bool, num_keys: int) ->
         swaps = _is_before([(b, a) for a, b in pairs[:num_keys]])
         for line, (a, b) in zip(lines, pairs, strict=True):
             line[place], line[place + 1] = lax.select(swaps, b, a), lax.select(swaps, a, b)
-    return [_stack(*line, axis=dimension) for line in lines]
+    return [jnp.stack(line, dimension) for line in lines]
 
 
 def _tile(x: jax.Array, *, reps: Sequence[int]) -> jax.Array:
@@ -149,7 +145,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sort": _sort,
     "split": _parts,
     "square": lambda x: x * x,
-    "stack": _stack,
     "tile": _tile,
     "unstack": _rows,
     **dict.fromkeys(["copy", "copy_p", "random_clone", "random_unwrap", "random_wrap", "stop_gradient"], _unchanged),

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from envcore.errors import InvalidArgumentError
 from envcore.typing import PyTree
@@ -201,12 +200,7 @@ def _scan(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[
     if not outputs:
         return [*carry, *(np.zeros(var.aval.shape, var.aval.dtype) for var in stacked)]
     columns = zip(stacked, zip(*outputs, strict=True), strict=True)
-    return [*carry, *(_stacked(graph, var.aval, column) for var, column in columns)]
-
-
-def _stacked(graph: Graph, aval: Any, rows: Sequence[Array]) -> Array:
-    types = (jax.ShapeDtypeStruct(aval.shape[1:], aval.dtype),) * len(rows)
-    return interpret_function(graph, lambda *rows: jnp.stack(rows), types, rows)[1][0].array
+    return [*carry, *(RULES["stack"](Equation(graph, var.aval, {"axis": 0}), *column) for var, column in columns)]
 
 
 def _row(graph: Graph, x: Value, place: Any) -> Value:

@@ -260,6 +260,14 @@ def _concatenate(eqn: Equation, *parts: Array) -> Array:
 
 
 @rule
+def _stack(eqn: Equation, *parts: Array) -> Array:
+    (axis,) = eqn.params.values()
+    shape = (*eqn.aval.shape[:axis], 1, *eqn.aval.shape[axis + 1 :])
+    rows = [reshaped(part, shape) for part in parts]
+    return _concatenate(dataclasses.replace(eqn, params={"dimension": axis}), *rows)
+
+
+@rule
 def _pad(eqn: Equation, x: Array, value: Array) -> Array:
     graph = eqn.graph
     if any(inner for _, _, inner in eqn.params["padding_config"]):
