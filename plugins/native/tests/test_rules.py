@@ -137,7 +137,7 @@ def test_arrays_are_computed_as_by_xla():
             lax.rev(x, (0, 1)),
             jnp.concatenate([x, y], axis=1),
             jnp.stack([x, y]),
-            lax.pad(x, np.int32(-1), ((1, -1, 1), (0, 2, 0))),
+            lax.pad(x, np.int32(-1), ((1, -1, 0), (0, 2, 0))),
             lax.select_n(x % 3, x, y, x + y),
             jnp.zeros((0, 3), jnp.int32).sum(axis=0) + x[0, :3],
             jnp.concatenate([x[:0], y]),
