@@ -151,7 +151,7 @@ class TestTypes:
             (lambda s: (s.replace(count=0.5), 0.0, False), r"transition's state\.count must be int32, got float"),
             (lambda s: (EnvState(), 0.0, False), r"transition's state must be CounterState, got EnvState"),
             (lambda s: (s, 0.0), r"transition must return \(state, reward, terminated"),
-            (lambda s: (s, 0.0, False, "info"), r"transition must return a dict fourth, got 'info'"),
+            (lambda s: (s, 0.0, False, "info"), r"transition must return a dict as the fourth value, got 'info'"),
         ],
     )
     def test_anything_else_is_the_author_s_error(self, returned: Any, message: str) -> None:

@@ -27,7 +27,7 @@ def test_odd_ids(env_id: str) -> None:
 
 @pytest.mark.parametrize("entry_point", ["", "a:", ":B", "a.b", "a:B:C", "a..b:C"])
 def test_malformed_entry_points(entry_point: str) -> None:
-    with pytest.raises(InvalidArgumentError, match=r"'Corridor-v0' must read 'package\.module:Class'"):
+    with pytest.raises(InvalidArgumentError, match=r"'Corridor-v0' must be 'package\.module:Class'"):
         row(entry_point=entry_point)
 
 

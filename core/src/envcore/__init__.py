@@ -4,7 +4,7 @@
     obs, state = env.reset(key, params)
     obs, state, reward, done, info = env.step(key, state, action, params)
 
-Names are imported on first use, so that `import envcore` costs next to nothing and starts no JAX backend.
+Names are imported on first use, so `import envcore` is fast and starts no JAX backend.
 """
 
 from __future__ import annotations

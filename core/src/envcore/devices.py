@@ -1,4 +1,4 @@
-"""The first axis of a batch, spread over devices: what `Batched` and `Sharded` need."""
+"""Splits the first axis of a batch over devices, for `Batched` and `Sharded`."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from envcore.typing import PyTree
 T = TypeVar("T")
 
 AxisName = str | tuple[str, ...]
-"""Of a mapped axis of `jax.shard_map` or `jax.pmap`, or of several that together are one."""
+"""The name of a mapped axis of `jax.shard_map` or `jax.pmap`, or a tuple of names that act as one axis."""
 
 
 def axis_size(axis_name: AxisName) -> int:
-    """The number of devices along a mapped axis."""
-    return int(lax.psum(1, axis_name))  # of a Python number, it is known during tracing
+    """Returns the number of devices along a mapped axis."""
+    return int(lax.psum(1, axis_name))  # for a Python number, it is known while tracing
 
 
 def first_row(num: int, axis_name: AxisName) -> jax.Array:
-    """The first row of this device's share of a batch, of which every device has `num` rows: int32 ()."""
+    """Returns the index of the first row of this device's share of a batch, with `num` rows per device: int32 ()."""
     return lax.axis_index(axis_name) * np.int32(num)
 
 
 def share_of(tree: T, num: int, axis_name: AxisName) -> T:
-    """This device's `num` rows of every leaf; the leaves are the same on all devices."""
+    """Returns this device's `num` rows of every leaf. The leaves must be the same on all devices."""
     return jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, first_row(num, axis_name), num), tree)
 
 
 def vary_alike(tree: T, *others: PyTree) -> T:
-    """The same arrays with the types that a loop inside `jax.shard_map` needs.
+    """Gives arrays the types that a loop inside `jax.shard_map` needs.
 
-    With its default `check_vma=True`, the type of an array names the mesh axes along which it may differ. A constant
-    has none, so a `lax.scan` could not start from it and go on with values that depend on the device. Here every array
-    gets the axes of all of them, and of `others`. Outside `jax.shard_map` this does nothing.
+    With its default `check_vma=True`, an array's type lists the mesh axes along which the array may differ. A constant
+    has no such axes, so a `lax.scan` cannot start from a constant and continue with values that depend on the device.
+    This function gives every array the axes of all of them, and of `others`. Outside `jax.shard_map` it is a no-op.
     """
     axes = frozenset[str]().union(*map(_varying_axes, jax.tree.leaves((tree, others))))
 
@@ -61,7 +61,7 @@ def _cast_to_varying(x: Any, axes: tuple[str, ...]) -> jax.Array:
 
 
 def all_devices() -> NamedSharding:
-    """The first axis of an array split over all devices, those of other processes included."""
+    """Returns a sharding of the first axis over all devices, including those of other processes."""
     return NamedSharding(jax.make_mesh((jax.device_count(),), ("envs",)), PartitionSpec("envs"))
 
 
@@ -72,10 +72,10 @@ def spread(
 
     Args:
       fun: a function of pytrees.
-      sharding: of the first axis of a batch; None for one device, where it is `fun` itself.
-      arguments: for each argument, whether its leaves have that axis; if not, all devices get the same. Like those of
-        `in_axes` of `jax.vmap`, they may be pytrees.
-      result: likewise for what it returns; leaves without that axis must be equal on all devices.
+      sharding: sharding of the first axis of a batch. None for a single device, where `fun` is returned unchanged.
+      arguments: for each argument, whether its first axis is split. If not, all devices get the whole argument. Can be
+        pytrees, like `in_axes` of `jax.vmap`.
+      result: the same for the return value. Leaves that are not split must be equal on all devices.
     """
     if sharding is None:
         return fun
@@ -89,7 +89,7 @@ def spread(
         return mapped
 
     def resharded(*args: PyTree) -> T:
-        """What a user computes, such as actions, may have another sharding, which is then part of its type."""
+        """Reshards the arguments, because a user's values, such as actions, may have another sharding in their type."""
 
         def part(spec: PartitionSpec, part: PyTree) -> Any:
             return jax.tree.map(lambda x: jax.sharding.reshard(x, NamedSharding(sharding.mesh, spec)), part)

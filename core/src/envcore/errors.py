@@ -1,52 +1,52 @@
-"""Every error that envcore raises on purpose, one class for each case that programs handle. Imports nothing."""
+"""The exceptions that envcore raises, one class for each case that programs handle. Imports nothing."""
 
 from __future__ import annotations
 
 
 class EnvcoreError(Exception):
-    """Base class of envcore's own errors."""
+    """Base class of envcore's exceptions."""
 
 
 class UnknownEnvironmentError(EnvcoreError, KeyError):
-    """Nothing installed announces the id, or several distributions do and `"distribution:id"` decides."""
+    """No installed plugin announces the id, or several do and you must write `"distribution:id"`."""
 
-    __str__ = Exception.__str__  # a KeyError shows its message as Python would write the string
+    __str__ = Exception.__str__  # KeyError would show the repr of the message
 
 
 class EnvironmentLoadError(EnvcoreError, ImportError):
-    """The environment is announced, but its class cannot be imported or is not an `Environment`."""
+    """The environment's class cannot be imported, or is not an `Environment`."""
 
 
 class EnvironmentDefinitionError(EnvcoreError, TypeError):
-    """An environment's author broke the contract: the message says which method and how."""
+    """An environment breaks the contract. The message names the method and the problem."""
 
 
 class InvalidArgumentError(EnvcoreError, TypeError, ValueError):
-    """A call got an argument that it cannot use; the message names the argument and says what it must be."""
+    """An argument is invalid. The message names the argument and what it must be."""
 
 
 class InvalidActionError(InvalidArgumentError):
-    """The action has the wrong structure, shape, dtype or value; in `jit` only `CheckActions` looks at values."""
+    """The action has the wrong structure, shape, dtype or value. Under `jit`, only `CheckActions` checks values."""
 
 
 class InvalidParamsError(InvalidArgumentError):
-    """The params belong to another environment, or a field has the wrong shape or dtype, or a value without meaning."""
+    """The params are for another environment, or a field has a wrong shape or dtype, or a value that makes no sense."""
 
 
 class NoPictureError(EnvcoreError, NotImplementedError):
-    """The environment's class does not implement `render`."""
+    """The environment does not implement `render`."""
 
 
 class DatasetError(EnvcoreError):
-    """An environment's data is missing and cannot be downloaded, or its files are damaged."""
+    """Data of an environment is missing and cannot be downloaded, or its files are damaged."""
 
 
 class FileError(EnvcoreError):
-    """A file or folder of results cannot be written, is missing or damaged, or belongs to something else."""
+    """A results file or folder cannot be written, is missing or damaged, or belongs to something else."""
 
 
 class PluginError(EnvcoreError):
-    """A plugin is broken. Raised in strict mode, and into a plugin that uses the registry while it is loaded."""
+    """A plugin is broken. Raised in strict mode, and when a plugin uses the registry while it is being loaded."""
 
 
 class PluginWarning(UserWarning):
@@ -54,7 +54,7 @@ class PluginWarning(UserWarning):
 
 
 def one_line(error: BaseException) -> str:
-    """Describes an error in one line, with its class unless it is one of envcore's own."""
+    """Describes an exception in one line, with its class name unless it is an `EnvcoreError`."""
     message = " ".join(str(error).split())
     kind = "" if isinstance(error, EnvcoreError) else type(error).__name__
     return ": ".join(part for part in (kind, message) if part)

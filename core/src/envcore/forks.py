@@ -1,10 +1,10 @@
-"""Processes that were forked after JAX had started, in which it hangs.
+"""Reports the use of JAX in a process that was forked after JAX had started, where JAX would hang.
 
-A fork copies none of the threads with which JAX compiles and computes, so what waits for one of them never ends.
-Nothing can repair that, but the functions that a user calls outside `jit` can say so. A process that was forked before
-JAX started its first backend, which `envcore.make` does but importing envcore does not, is a process like any other.
+A fork doesn't copy the threads with which JAX compiles and computes, so anything that waits for them never returns. The
+functions that you call outside `jit` therefore raise an error. Forking before JAX starts its first backend is safe.
+Importing envcore doesn't start one, but `envcore.make` does.
 
-Importing envcore imports this module, so that every later fork is seen.
+envcore imports this module at once, so that it notices every later fork.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ _is_after_start = False
 
 
 def check() -> None:
-    """Raises `EnvcoreError` where this process was forked after JAX had started."""
+    """Raises `EnvcoreError` if this process was forked after JAX had started."""
     if _is_after_start:
         from envcore.errors import EnvcoreError
 
         raise EnvcoreError(
-            "this process was forked after JAX had started, and JAX hangs in it: start processes with the method "
-            "'spawn' or 'forkserver' of multiprocessing (Gymnasium's AsyncVectorEnv: context='spawn'), "
+            "this process was forked after JAX had started, so JAX would hang in it. Start processes with the "
+            "multiprocessing method 'spawn' or 'forkserver' (Gymnasium's AsyncVectorEnv: context='spawn'), "
             "or fork before anything runs, envcore.make included."
         )
 
 
 def _in_child() -> None:
-    # JAX has no public function that tells without starting one, and those that it has for itself take a lock, which
-    # another thread of the parent may have held. Without the dictionary, nothing is known, and nothing raised.
+    # JAX has no public function that checks this without starting a backend, and its private ones take a lock that
+    # another thread of the parent may have held. If the dictionary is missing, no error is raised.
     global _is_after_start
     if getattr(sys.modules.get("jax._src.xla_bridge"), "_backends", None):
         _is_after_start = True
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+if hasattr(os, "register_at_fork"):  # Windows has no fork
     os.register_at_fork(after_in_child=_in_child)

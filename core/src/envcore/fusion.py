@@ -1,4 +1,4 @@
-"""Boundaries for XLA's fusion: what is computed only once, and what is computed again."""
+"""Controls XLA's fusion: what is computed only once, and what is recomputed."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ Ts = TypeVarTuple("Ts")
 
 
 def compute_once(fun: Callable[[*Ts], T], *args: *Ts) -> T:
-    """Returns `fun(*args)`, computed once and stored instead of recomputed by everything that reads it.
+    """Returns `fun(*args)`, computed once and stored instead of recomputed by everything that uses it.
 
-    XLA's CPU backend fuses by recomputing cheap-looking producers for every element of every consumer, which multiplies
-    the cost of random words and of observations. The boundary is a call that XLA is told not to inline;
+    XLA's CPU backend fuses by recomputing cheap-looking producers for every element of every consumer. This multiplies
+    the cost of random words and of observations. The boundary is a call that XLA must not inline, because
     `lax.optimization_barrier` does not stop this fusion on CPU. On other platforms this is plain `fun(*args)`. Works
     under `vmap`, `grad`, `jvp`, `scan` and sharding.
 
     Args:
       fun: a function of arrays. It must receive all traced values as arguments.
-      *args: its arguments, pytrees of arrays.
+      *args: the arguments, pytrees of arrays.
     """
     traced_once = jax.jit(fun)
 
     def inlined(*args: *Ts) -> T:
-        # Otherwise the mark below would reach every jitted function that `fun` calls, even `jnp.where`, and make each a
-        # separate call: three times the cost in Space Invaders' rules. (Clearing the mark with None fails under vmap.)
+        # Otherwise the mark below would reach every jitted function that `fun` calls, even `jnp.where`, and turn each
+        # into a call. Space Invaders' rules would cost three times as much. (Clearing it with None fails under vmap.)
         with set_xla_metadata(inlineable="true"):
             return traced_once(*args)
 
@@ -41,9 +41,9 @@ def compute_once(fun: Callable[[*Ts], T], *args: *Ts) -> T:
 
 
 def recomputed(bools: jax.Array, number: jax.Array) -> jax.Array:
-    """The same bools, of any shape, as the result of an operation with a traced integer, int32 ().
+    """Returns the same bools, of any shape, as the result of an operation with a traced integer, int32 ().
 
-    It is for pictures of them that are stored, and may be read as floats. In a loop that only converts bools of three
-    axes or more, XLA's CPU backend often takes 1 to 3 ns for each, and 0.2 where the loop computes them too.
+    Use it for images of bools that are stored and may be read as floats. In a loop that only converts bools with three
+    axes or more, XLA's CPU backend often takes 1 to 3 ns per bool. If the loop also computes them, it takes 0.2 ns.
     """
-    return bools & ((number | 1) != 0)  # True, which XLA does not see
+    return bools & ((number | 1) != 0)  # always True, but XLA doesn't know that

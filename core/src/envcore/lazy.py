@@ -1,10 +1,10 @@
-"""Names of a package that are imported on first use (PEP 562), so that importing the package costs next to nothing."""
+"""Imports the names of a package on first use (PEP 562), so that importing the package is fast."""
 
 from __future__ import annotations
 
 import importlib
 
-TYPE_CHECKING = False  # type checkers treat it as True; importing `typing` would take most of a light package's time
+TYPE_CHECKING = False  # type checkers treat it as True, and importing `typing` is slow compared with a light package
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 def lazy_names(
     package: str, names: Mapping[str, Iterable[str]], modules: Iterable[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """The `__getattr__`, `__dir__` and `__all__` of a package.
+    """Returns the `__getattr__`, `__dir__` and `__all__` of a package with lazily imported names.
 
         __getattr__, __dir__, __all__ = lazy_names(__name__, {"pendulum": ["Pendulum", "PendulumParams"]})
 
-    Type checkers cannot follow it: import the same names under `if TYPE_CHECKING:` as well.
+    Type checkers don't understand it, so import the same names under `if TYPE_CHECKING:` as well.
 
     Args:
       package: the package's `__name__`.
-      names: by module of the package, the names that it defines.
-      modules: modules of the package that are names of it themselves.
+      names: the names to import from each module of the package.
+      modules: modules of the package that are public names themselves.
     """
     homes = {name: module for module, members in names.items() for name in members}
     submodules = frozenset(modules)

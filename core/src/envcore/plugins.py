@@ -1,7 +1,7 @@
 """Plugins: distributions that announce environments, commands, policies and algorithms.
 
-A distribution has one entry point in the group `envcore.plugins`. It names a light module (no JAX, no environments
-imported) with one hook or more:
+A plugin has one entry point in the group `envcore.plugins`. It names a light module, one that doesn't import JAX or the
+environments, with one or more hooks:
 
     from envcore.plugins import hookimpl
     from envcore.specs import EnvSpec
@@ -10,13 +10,13 @@ imported) with one hook or more:
     def envcore_env_specs():
         return [EnvSpec(id="Corridor-v0", entry_point="my_package.corridor:Corridor")]
 
-`envcore_commands`, `envcore_policies` and `envcore_algorithms` return rows of `CommandSpec`, `PolicySpec` and
-`AlgorithmSpec` in the same way.
+The hooks `envcore_commands`, `envcore_policies` and `envcore_algorithms` return `CommandSpec`, `PolicySpec` and
+`AlgorithmSpec` rows in the same way.
 
-pluggy checks the hooks' names and signatures. The loading is our own: one broken plugin must not take another down, and
-the order must not depend on `sys.path`. Two environment variables control it, read at the first discovery:
+pluggy checks the names and signatures of hooks. envcore loads the plugins itself, so that one broken plugin doesn't
+affect others and the order doesn't depend on `sys.path`. Two environment variables are read at the first discovery:
 
-    ENVCORE_DISABLE_PLUGINS=a,b   skip these distributions (or entry-point names), without importing them
+    ENVCORE_DISABLE_PLUGINS=a,b   skip these distributions or entry-point names, without importing them
     ENVCORE_STRICT_PLUGINS=1      raise `PluginError` at the first broken plugin instead of warning
 """
 
@@ -48,23 +48,23 @@ hookimpl = pluggy.HookimplMarker("envcore")
 
 
 class EnvcoreHooks:
-    """The hooks that a plugin can implement. It implements at least one."""
+    """The hooks that a plugin can implement. It must implement at least one."""
 
     @hookspec
     def envcore_env_specs(self) -> Iterable[EnvSpec]:  # pyright: ignore[reportReturnType]
-        """Returns the environments that this distribution brings, as `EnvSpec` rows."""
+        """Returns the environments of this distribution, as `EnvSpec` rows."""
 
     @hookspec
     def envcore_commands(self) -> Iterable[CommandSpec]:  # pyright: ignore[reportReturnType]
-        """Returns the commands that this distribution adds to `envcore`, as `CommandSpec` rows."""
+        """Returns the subcommands of `envcore` that this distribution adds, as `CommandSpec` rows."""
 
     @hookspec
     def envcore_policies(self) -> Iterable[PolicySpec]:  # pyright: ignore[reportReturnType]
-        """Returns the policies that this distribution brings, as `PolicySpec` rows."""
+        """Returns the policies of this distribution, as `PolicySpec` rows."""
 
     @hookspec
     def envcore_algorithms(self) -> Iterable[AlgorithmSpec]:  # pyright: ignore[reportReturnType]
-        """Returns the algorithms that this distribution brings, as `AlgorithmSpec` rows."""
+        """Returns the algorithms of this distribution, as `AlgorithmSpec` rows."""
 
 
 _ROWS: dict[str, type[Spec]] = {
@@ -77,16 +77,16 @@ _ROWS: dict[str, type[Spec]] = {
 
 @dataclasses.dataclass(frozen=True)
 class PluginRecord:
-    """What discovery found of one distribution.
+    """The result of loading one plugin.
 
     Attributes:
-      distribution: its canonical name, for example `"envcore-minatar"`.
-      version: its version; `"?"` if its metadata cannot be read.
-      name: name of the entry point; empty if that cannot be read, as is `module`.
-      module: dotted path of the plugin module.
-      status: `"loaded"`, `"disabled"` (by the user) or `"broken"`.
-      specs: what it announces, of all kinds; empty unless loaded.
-      error: one line that says why it is left out; empty if it is loaded.
+      distribution: canonical name, for example `"envcore-minatar"`.
+      version: the distribution's version, or `"?"` if its metadata cannot be read.
+      name: name of the entry point, or empty if it cannot be read.
+      module: dotted path of the plugin module, or empty if it cannot be read.
+      status: `"loaded"`, `"disabled"` (by you) or `"broken"`.
+      specs: the announced specs of all kinds. Empty unless loaded.
+      error: one line on why the plugin is left out. Empty if it is loaded.
     """
 
     distribution: str
@@ -99,7 +99,7 @@ class PluginRecord:
 
 
 def discover() -> tuple[PluginRecord, ...]:
-    """Loads every installed plugin that is not disabled; returns a record of each, sorted by distribution.
+    """Loads all installed plugins that are not disabled, and returns their records, sorted by distribution.
 
     Raises:
       PluginError: a plugin is broken and `ENVCORE_STRICT_PLUGINS=1`.
@@ -129,36 +129,36 @@ def discover() -> tuple[PluginRecord, ...]:
 
 
 def _installed() -> dict[str, Any]:
-    """The distributions by canonical name; of several copies, the first on `sys.path`, as for imports."""
+    """Returns distributions by canonical name. The first copy on `sys.path` wins, as for imports."""
     found: dict[str, Any] = {}
     for distribution in importlib_metadata.distributions():
         try:
-            # importlib_metadata takes this name from the folder's. Others would mean to read hundreds of files.
+            # importlib_metadata takes this name from the folder's name. Other ways would read hundreds of files.
             name = canonicalize_name(distribution._normalized_name)  # pyright: ignore[reportAttributeAccessIssue]
-        except Exception:  # neither the folder nor the metadata has one
+        except Exception:  # neither the folder nor the metadata has a name
             continue
-        if re.match("[a-z0-9]", name):  # pip renames what it is removing to "~..."
+        if re.match("[a-z0-9]", name):  # pip renames distributions that it is removing to "~..."
             found.setdefault(name, distribution)
     return found
 
 
 def _names_group(distribution: Any) -> bool:
-    """Whether its entry points name the group, even if they are damaged."""
+    """Whether the distribution's entry points mention our group, even if the file is damaged."""
     try:
         return f"[{GROUP}]" in (distribution.read_text("entry_points.txt") or "")
-    except (OSError, UnicodeDecodeError):  # nothing tells whether the damaged file is for us
+    except (OSError, UnicodeDecodeError):  # can't tell whether it is one of our plugins
         return False
 
 
 def _entry_point(distribution: Any) -> Any:
     found = [each for each in distribution.entry_points if each.group == GROUP]
     if len(found) != 1:
-        raise PluginError(f"it has {len(found)} entry points in the group {GROUP}, where a distribution has one")
+        raise PluginError(f"it has {len(found)} entry points in the group {GROUP}, but must have exactly one")
     return found[0]
 
 
 def _check_core_version(distribution: Any) -> None:
-    """Pip can be forced to install a plugin beside an incompatible core: report that, not an obscure failure."""
+    """Reports a core version that the plugin doesn't support, which a forced pip install can cause."""
     for line in distribution.requires or ():
         wanted = Requirement(line)
         if canonicalize_name(wanted.name) != CORE or (wanted.marker and not wanted.marker.evaluate({"extra": ""})):
@@ -168,18 +168,18 @@ def _check_core_version(distribution: Any) -> None:
 
 
 def _announced_by(module: Any) -> Iterator[Spec]:
-    """The rows that a plugin's hooks return."""
+    """Yields the specs that a plugin's hooks return."""
     manager = pluggy.PluginManager("envcore")
     manager.add_hookspecs(EnvcoreHooks)
     manager.register(module)
     hooks = {name: getattr(manager.hook, name) for name in _ROWS}
-    manager.check_pending()  # a hook that this core does not know
+    manager.check_pending()  # raises for unknown hooks
     if not any(hook.get_hookimpls() for hook in hooks.values()):
         names = " or ".join(f"{name}()" for name in hooks)
-        raise PluginError(f"it has no function {names} that is marked with @envcore.plugins.hookimpl")
+        raise PluginError(f"it has no function {names} marked with @envcore.plugins.hookimpl")
     for name, kind in _ROWS.items():
         known: set[str] = set()
-        for rows in hooks[name]() or [None] * bool(hooks[name].get_hookimpls()):  # pluggy leaves a None out
+        for rows in hooks[name]() or [None] * bool(hooks[name].get_hookimpls()):  # pluggy drops None results
             if not isinstance(rows, Iterable):
                 raise PluginError(f"{name}() returned {rows!r} instead of a list of {kind.__name__}")
             for spec in rows:
@@ -197,10 +197,10 @@ A = TypeVar("A", bound="Announced[Any]")
 
 @dataclasses.dataclass(frozen=True)
 class Announced(Generic[S_co]):
-    """A spec and its distribution.
+    """A spec with the distribution that announces it.
 
     Attributes:
-      distribution: canonical name of the distribution; `"local"` for what `envcore.register` added.
+      distribution: canonical name of the distribution, or `"local"` for `envcore.register`.
       spec: the announced spec.
     """
 
@@ -209,16 +209,16 @@ class Announced(Generic[S_co]):
 
     @property
     def qualified_name(self) -> str:
-        """`"distribution:name"`, for names that several distributions share."""
+        """`"distribution:name"`, which is unique even if several distributions announce the name."""
         return f"{self.distribution}:{self.spec.name}"
 
     @property
     def pointer(self) -> str:
-        """How errors about what it points at begin."""
+        """The beginning of errors about the entry point."""
         return f"the {self.spec.kind} {self.qualified_name} points at {self.spec.entry_point!r}"
 
     def load(self, error_class: type[EnvcoreError]) -> Any:
-        """Imports what the entry point names; raises `error_class` if that fails."""
+        """Imports the object of the entry point. Raises `error_class` if that fails."""
         module, _, name = self.spec.entry_point.partition(":")
         try:
             return getattr(importlib.import_module(module), name)
@@ -227,7 +227,7 @@ class Announced(Generic[S_co]):
 
 
 class Catalogue(Mapping[str, A]):
-    """What is announced of one kind, in natural order: by name, or `"distribution:name"` where names clash."""
+    """Announced specs of one kind, in natural order: by name, or by `"distribution:name"` if names clash."""
 
     def __init__(self, rows: Iterable[A]):
         self._by_name: dict[str, list[A]] = {}
@@ -235,16 +235,16 @@ class Catalogue(Mapping[str, A]):
             self._by_name.setdefault(each.spec.name, []).append(each)
 
     def matching(self, typed: str) -> list[A]:
-        """Everything that `"name"` or `"distribution:name"` may mean, sorted by distribution."""
+        """Returns all matches for `"name"` or `"distribution:name"`, sorted by distribution."""
         qualifier, colon, name = typed.rpartition(":")
         found = self._by_name.get(name, [])
         return [each for each in found if each.distribution == canonicalize_name(qualifier)] if colon else found
 
     def find(self, typed: str, error_class: type[EnvcoreError]) -> A | None:
-        """What `"name"` or `"distribution:name"` means; None if nothing is called that.
+        """Returns the match for `"name"` or `"distribution:name"`, or None.
 
         Raises:
-          whatever `error_class` is: several distributions announce the name.
+          error_class: several distributions announce the name.
         """
         found = self.matching(typed)
         if len(found) > 1:
@@ -273,5 +273,5 @@ class Catalogue(Mapping[str, A]):
 
 
 def _natural(name: str) -> list[str | int]:
-    """A key by which "deep_sea/2" comes before "deep_sea/10"."""
+    """Sort key that puts "deep_sea/2" before "deep_sea/10"."""
     return [int(part) if part.isdecimal() else part for part in re.split("([0-9]+)", name.lower())]

@@ -1,14 +1,14 @@
-"""Random numbers cheap enough for light environments.
+"""Faster versions of `jax.random` functions, for environments whose steps are cheap.
 
-XLA's CPU backend runs `jax.random`'s threefry as a loop, which takes most of the time of a CartPole step. Here the
-twenty rounds are unrolled into plain arithmetic that XLA vectorizes and fuses. For the default key
-type (`threefry2x32`, typed or legacy) `split`, `fold_in`, `bits` and `uniform` return bit for bit what `jax.random`
-returns; for every other key type, and if `jax_threefry_partitionable` is off, they call `jax.random`.
+XLA's CPU backend runs `jax.random`'s threefry as a loop, which takes most of the time of a CartPole step. This module
+unrolls the twenty rounds into plain arithmetic that XLA vectorizes and fuses. For keys of the default type
+(`threefry2x32`, typed or legacy), `split`, `fold_in`, `bits` and `uniform` return exactly what `jax.random` returns.
+For all other key types, and if `jax_threefry_partitionable` is off, they call `jax.random`.
 
-`reset_key` and `spawn` have no counterpart in `jax.random`. Threefry's streams are independent for any two different
-keys (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), so keys derived from one key only have to
-differ, which an addition ensures. Keys derived from different keys must not collide either: `spawn` hashes the key
-before it counts.
+`reset_key` and `spawn` have no counterpart in `jax.random`. Any two different threefry keys give independent streams
+(Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"). Keys derived from one key therefore only have to
+differ, which an addition ensures. Keys derived from different keys must not collide either, so `spawn` hashes the key
+before it counts up.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _RESET_TAG = 0x7265736B
 _SPAWN_TAG = 0x73706177
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)
-_COPIES = {"threefry2x32": 1, "rbg": 2, "unsafe_rbg": 2}  # how often a key repeats the seed's two words
+_COPIES = {"threefry2x32": 1, "rbg": 2, "unsafe_rbg": 2}  # how often a key repeats the two words of the seed
 _CONFIG: Any = jax.config
 
 
 def check_key(key: object) -> None:
-    """Raises `InvalidArgumentError` unless `key` is one typed key, or one legacy key of the default key type.
+    """Raises `InvalidArgumentError` unless `key` is a single typed key, or a single legacy key of the default type.
 
-    It also raises the `EnvcoreError` for a process that was forked after JAX had started: what computes takes a key.
+    Also raises `EnvcoreError` if this process was forked after JAX had started, because all computations take a key.
     """
     forks.check()
     is_array = isinstance(key, jax.Array | np.ndarray)
@@ -56,7 +56,7 @@ def check_key(key: object) -> None:
 
 
 def split(key: jax.Array, num: int = 2) -> jax.Array:
-    """Returns `num` new keys, shape `(num,)` or `(num, 2)` for a legacy key: what `jax.random.split` returns."""
+    """Returns `num` new keys, shape `(num,)`, or `(num, 2)` for legacy keys. Equal to `jax.random.split`."""
     words = _threefry_key(key)
     if words is None:
         return jax.random.split(key, num)
@@ -64,7 +64,7 @@ def split(key: jax.Array, num: int = 2) -> jax.Array:
 
 
 def fold_in(key: jax.Array, data: ArrayLike) -> jax.Array:
-    """Returns the new key of a key and a number, uint32 (): what `jax.random.fold_in` returns."""
+    """Returns a new key derived from a key and a number, uint32 (). Equal to `jax.random.fold_in`."""
     words = _threefry_key(key)
     if words is None:
         return jax.random.fold_in(key, data)
@@ -72,9 +72,9 @@ def fold_in(key: jax.Array, data: ArrayLike) -> jax.Array:
 
 
 def bits(key: jax.Array, shape: tuple[int, ...] = ()) -> jax.Array:
-    """Returns uniform random words, uint32 of `shape`: what `jax.random.bits` returns.
+    """Returns uniform random words, uint32 of `shape`. Equal to `jax.random.bits`.
 
-    An environment should draw one block per step and slice it.
+    In an environment, draw one block per step and slice it.
     """
     words = _threefry_key(key)
     if words is None:
@@ -83,49 +83,49 @@ def bits(key: jax.Array, shape: tuple[int, ...] = ()) -> jax.Array:
 
 
 def uniform(key: jax.Array, shape: tuple[int, ...] = (), minval: ArrayLike = 0.0, maxval: ArrayLike = 1.0) -> jax.Array:
-    """Returns float32 of `shape`, uniform on [minval, maxval): what `jax.random.uniform` returns."""
+    """Returns float32 of `shape`, uniform on [minval, maxval). Equal to `jax.random.uniform`."""
     low, high = jnp.asarray(minval, jnp.float32), jnp.asarray(maxval, jnp.float32)
     low, high = jnp.broadcast_to(low, shape), jnp.broadcast_to(high, shape)
     return _between(low, high, bits(key, shape))
 
 
 def units(key: jax.Array, *shapes: tuple[int, ...]) -> list[jax.Array]:
-    """Returns float32 arrays of these shapes, uniform on [0, 1): one block of random words, cut into pieces.
+    """Returns float32 arrays of the given shapes, uniform on [0, 1), cut from one block of random words.
 
-    In this order they are what `uniform` returns for all of them together.
+    Concatenated, they equal one `uniform` draw of their total size.
     """
     *starts, total = np.cumsum([0, *map(math.prod, shapes)]).tolist()
-    # Without the boundary XLA CPU hashes again for each piece: 240 instead of 58 ns per step of Swimmer.
+    # Without the boundary, XLA CPU hashes again for each piece: 240 instead of 58 ns per step of Swimmer.
     block = compute_once(lambda key: unit(bits(key, (total,))), key)
     return [block[start : start + math.prod(shape)].reshape(shape) for start, shape in zip(starts, shapes, strict=True)]
 
 
 def normal(key: jax.Array, shape: tuple[int, ...] = ()) -> jax.Array:
-    """Returns float32 of `shape`, normal with mean 0 and variance 1: what `jax.random.normal` returns."""
+    """Returns standard normal float32 of `shape`. Equal to `jax.random.normal`."""
 
     def draw(key: jax.Array) -> jax.Array:
         return normals(bits(key, shape))
 
-    # Without the boundary XLA CPU has a kernel of it all for each slice: the start of PPO compiles in 0.6 of the time.
+    # Without the boundary, XLA CPU repeats all of this for each slice, and PPO's initialization compiles 1.7x slower.
     return draw(key) if math.prod(shape) == 1 else compute_once(draw, key)
 
 
 def unit(words: jax.Array) -> jax.Array:
-    """Turns uint32 words into float32 uniform on [0, 1), with 23 bits each."""
+    """Converts uint32 words to float32, uniform on [0, 1), with 23 bits each."""
     mantissa = lax.shift_right_logical(words, np.uint32(9)) | np.uint32(0x3F800000)
     return lax.bitcast_convert_type(mantissa, jnp.float32) - np.float32(1)
 
 
 def normals(words: jax.Array) -> jax.Array:
-    """Turns uint32 words into float32 normal with mean 0 and variance 1."""
+    """Converts uint32 words to standard normal float32."""
     low = np.nextafter(np.float32(-1), np.float32(0))
     return np.float32(math.sqrt(2)) * lax.erf_inv(_between(low, np.float32(1), words))
 
 
 def integers(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array:
-    """Turns uint32 words into int32 uniform on {0, ..., bound - 1}, for `0 < bound < 2**31`.
+    """Converts uint32 words to int32, uniform on {0, ..., bound - 1}, for `0 < bound < 2**31`.
 
-    It is the high half of the product word * bound, without a modulo; its bias is at most bound / 2**32.
+    Takes the high half of the product word * bound, which needs no modulo. The bias is at most bound / 2**32.
     """
     half, lowest = np.uint32(16), np.uint32(0xFFFF)
     factor, high_word = jnp.asarray(bound, jnp.uint32), words >> half
@@ -139,9 +139,9 @@ def integers(words: jax.Array, bound: jax.Array | np.ndarray | int) -> jax.Array
 
 
 def key_words(key: jax.Array) -> jax.Array:
-    """Returns the key as other libraries expect it, a legacy key of the default key type: uint32 (2,), of "rbg" (4,).
+    """Converts a key to a legacy key of the default key type, for other libraries: uint32 (2,), or (4,) for "rbg".
 
-    A key of another type is drawn from.
+    If the key has another type, the result is drawn from it.
     """
     check_key(key)
     if not trees.is_key(key):
@@ -152,11 +152,11 @@ def key_words(key: jax.Array) -> jax.Array:
 
 
 def reset_key(key: jax.Array) -> jax.Array:
-    """Returns the key of the auto-reset inside `step(key, ...)`, independent of what the step itself draws.
+    """Returns the key for the auto-reset inside `step(key, ...)`, independent of what the step itself draws.
 
-    It adds a constant to the key's first word, which is 0, a seed's upper half or hashed: a reset key equals another
-    step's key only with a probability of 2**-64. (Hashing here too would cost 10 to 15% of a step of CartPole under
-    `vmap`.)
+    Adds a constant to the first word of the key. That word is 0, the upper half of a seed, or hashed, so a reset key
+    equals the key of another step with a probability of only 2**-64. Hashing here too would cost 10 to 15% of a
+    CartPole step under `vmap`.
     """
     words = _threefry_key(key)
     if words is None:
@@ -166,25 +166,25 @@ def reset_key(key: jax.Array) -> jax.Array:
 
 
 def spawn(key: jax.Array, num: int, start: jax.Array | int = 0, total: int | None = None) -> jax.Array:
-    """Returns `num` keys for `num` environments, shape `(num,)` or `(num, 2)`: cheaper than `split`.
+    """Returns `num` keys for `num` environments, shape `(num,)`, or `(num, 2)` for legacy keys. Cheaper than `split`.
 
-    `split` evaluates threefry twice for each new key. This evaluates it once per batch, on the key, a constant and
-    the number of keys, and counts up from the result. Two batches share a key no more often than two results of
-    `split`.
+    `split` evaluates threefry twice for each new key. `spawn` evaluates it once per batch, on the key, a constant and
+    the number of keys, and counts up from the result. Two batches are no more likely to share a key than two results
+    of `split`.
 
-    With a `start`, these are the keys from there on of the `total` that `spawn(key, total)` returns.
+    With `start`, returns the keys from index `start` of `spawn(key, total)`.
     """
     words, total = _threefry_key(key), num if total is None else total
     if words is None:
         keys = jax.random.split(jax.random.fold_in(key, _SPAWN_TAG), total)
         return lax.dynamic_slice_in_dim(keys, start, num)
-    # A slice of all keys would keep XLA CPU from computing them where they are used, at a third of CartPole's speed.
+    # Slicing all keys would stop XLA CPU from fusing them with their use, and make CartPole three times slower.
     first = start.astype(jnp.uint32) if isinstance(start, jax.Array) else np.uint32(start)
     return _as_key_like(key, _counted_keys(words, first, num, total))
 
 
 def _between(low: Any, high: Any, words: jax.Array) -> jax.Array:
-    """Turns uint32 words into float32 uniform on [low, high), rounded as by `jax.random.uniform`."""
+    """Converts uint32 words to float32, uniform on [low, high), rounded like `jax.random.uniform`."""
     return jnp.maximum(low, unit(words) * (high - low) + low)
 
 
@@ -193,7 +193,7 @@ def _legacy_size() -> int:
 
 
 def _threefry_key(key: jax.Array) -> jax.Array | None:
-    """The two words of a threefry key, uint32 (2,), or None if `jax.random` has to do the work."""
+    """Returns the two words of a threefry key, uint32 (2,), or None if `jax.random` has to do the work."""
     check_key(key)
     if not _CONFIG.jax_threefry_partitionable:
         return None
@@ -203,7 +203,7 @@ def _threefry_key(key: jax.Array) -> jax.Array | None:
         key = jax.random.key_data(key)
     elif _CONFIG.jax_default_prng_impl != "threefry2x32":
         return None
-    return jnp.asarray(key)  # numpy would warn when its words wrap around
+    return jnp.asarray(key)  # numpy would warn when words wrap around
 
 
 def _as_key_like(key: jax.Array, words: jax.Array) -> jax.Array:
@@ -213,10 +213,10 @@ def _as_key_like(key: jax.Array, words: jax.Array) -> jax.Array:
 
 
 def key_of(seed: int | np.integer) -> jax.Array:
-    """The key of a seed: what `jax.random.key` returns in x64 mode. In 32-bit mode that drops a seed's upper half.
+    """Returns the key for a seed, like `jax.random.key` in x64 mode. In 32-bit mode, JAX drops a seed's upper half.
 
     Raises:
-      InvalidArgumentError: the seed is not an integer from 0 to 2**63 - 1, or has more bits than the key type takes.
+      InvalidArgumentError: the seed is not an integer from 0 to 2**63 - 1, or too large for the default key type.
       EnvcoreError: this process was forked after JAX had started.
     """
     forks.check()
@@ -227,63 +227,63 @@ def key_of(seed: int | np.integer) -> jax.Array:
     kind = str(jax.random.key_impl(jax.random.key(0)))
     if kind not in _COPIES:
         raise InvalidArgumentError(f"seed must be less than 2**32 for random keys of type {kind}, got {seed}.")
-    seed = int(seed)  # numpy's may have only 32 bits
+    seed = int(seed)  # numpy integers may have only 32 bits
     words = jnp.array([seed >> 32, seed % 2**32] * _COPIES[kind], jnp.uint32)
     return jax.random.wrap_key_data(words, impl=kind)
 
 
 def is_seed(value: Any) -> bool:
-    """Whether a value is a non-negative integer, as seeds are."""
+    """Returns whether a value is a non-negative integer, as seeds must be."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 0
 
 
-# Threefry-2x32, the default random numbers of JAX, in blocks, as plain arithmetic. A key is its two words, uint32 (2,).
+# Threefry-2x32, JAX's default generator, in blocks of plain arithmetic. A key is its two words, uint32 (2,).
 
 
 def counters(shape: tuple[int, ...], start: Any = 0) -> Pair:
-    """The counters of words `start` and after, two of uint32 `shape`."""
+    """Returns the counters of `shape` words from `start` on: a pair of uint32 arrays of `shape`."""
     low = lax.iota(jnp.uint32, math.prod(shape)).reshape(shape) + start
     return jnp.zeros_like(low), low
 
 
-# Jitted so that a call outside `jit` costs microseconds; inside, they inline.
+# Jitted so that a call outside `jit` takes only microseconds. Inside `jit`, they are inlined.
 @functools.partial(jax.jit, static_argnums=1, inline=True)
 def _words(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
-    """The words of a block: uint32 of `shape`."""
+    """Returns a block of random words, uint32 of `shape`."""
     x, y = threefry(key, counters(shape))
     return x ^ y
 
 
 @functools.partial(jax.jit, static_argnums=1, inline=True)
 def _keys(key: jax.Array, num: int) -> jax.Array:
-    """New keys, uint32 (num, 2)."""
-    # Without the boundary XLA CPU computes each key again for every word and every array that depends on it:
+    """Returns new keys, uint32 (num, 2)."""
+    # Without the boundary, XLA CPU recomputes each key for every word and every array that depends on it:
     # 2.7 instead of 50 million CartPole steps per second (2,048 environments, one core).
     return compute_once(lambda key: jnp.stack(threefry(key, counters((num,))), axis=-1), key)
 
 
 @functools.partial(jax.jit, inline=True)
 def _folded(key: jax.Array, number: jax.Array) -> jax.Array:
-    """The new key of a key and a number, uint32 (): uint32 (2,)."""
+    """Returns a new key, uint32 (2,), derived from a key and a number, uint32 ()."""
     return _pair(key, (jnp.zeros_like(number), number))
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3), inline=True)
 def _counted_keys(key: jax.Array, start: jax.Array | np.uint32, num: int, total: int) -> jax.Array:
-    """Keys `start` to `start + num` of `total`, uint32 (num, 2): one evaluation for all."""
-    # The counters of `split` and `bits` have a first word of 0, so none of their blocks equals this one.
+    """Returns keys `start` to `start + num` of `total`, uint32 (num, 2), with one threefry evaluation for all."""
+    # The counters of `split` and `bits` have a first word of 0, so this block differs from all of theirs.
     pair = _pair(key, (jnp.uint32(_SPAWN_TAG), jnp.uint32(total)))
     return jnp.stack([jnp.broadcast_to(pair[0], (num,)), pair[1] + start + lax.iota(jnp.uint32, num)], axis=-1)
 
 
 def _pair(key: jax.Array, counter: Pair) -> jax.Array:
-    """Both words for a counter, two of uint32 (): uint32 (2,)."""
-    # Without the boundary XLA CPU would evaluate this again for each of the keys that are counted from it. Inside, it
-    # computes and stacks both words in one kernel.
+    """Returns both words, uint32 (2,), for a counter, a pair of uint32 ()."""
+    # Without the boundary, XLA CPU would evaluate this again for each of the keys that are counted from it. Inside the
+    # boundary, it computes and stacks both words in one kernel.
     return compute_once(lambda key, counter: jnp.stack(threefry(key, counter)), key, counter)
 
 
-# Jitted, and written in `lax` rather than operators, because a program traces it for each draw: a third of the time.
+# Jitted, and written with `lax` functions instead of operators: programs trace it for each draw, now 3x faster.
 @jax.jit
 def threefry(key: jax.Array, counters: Pair) -> Pair:
     """Threefry-2x32 with 20 rounds (Salmon et al. 2011)."""

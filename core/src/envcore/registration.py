@@ -1,7 +1,7 @@
-"""`envcore.registry`, the environments of this process, with `envcore.make` and `envcore.register`.
+"""`envcore.make`, `envcore.register` and `envcore.registry`, which lists the available environments.
 
-Importing this module discovers nothing and imports no JAX. The first use of the registry discovers the plugins, once;
-`make` then imports the module of one environment.
+Importing this module doesn't import JAX or look for plugins. The first use of the registry discovers the plugins, once.
+`make` then imports only the module of the environment that you ask for.
 """
 
 from __future__ import annotations
@@ -38,32 +38,31 @@ _Spec = TypeVar("_Spec", bound=Spec)
 
 @dataclasses.dataclass(frozen=True)
 class Registration(Announced[EnvSpec]):
-    """An environment that can be made.
+    """A registered environment.
 
     Attributes:
-      distribution: canonical name of the distribution; `"local"` for what `envcore.register` added, and for a module
-        of yours.
+      distribution: canonical name of the distribution, or `"local"` for `envcore.register` and for your own modules.
       spec: the announced spec.
-      factory: the class or function that was registered itself; None if `spec.entry_point` has to be imported.
+      factory: the class or function passed to `register`. None if `spec.entry_point` has to be imported.
     """
 
     factory: Callable[..., Environment] | None = None
 
     @property
     def definition(self) -> str:
-        """`"module:name"` of the class or function, also of one inside a function, which nothing could import."""
+        """`"module:name"` of the class or function, even for a local one that can't be imported."""
         if self.factory is None:
             return self.spec.entry_point
         return f"{self.factory.__module__}:{self.factory.__qualname__}"
 
     def construct(self, options: Mapping[str, Any]) -> Environment:
-        """Makes the environment, as `envcore.make` does, without its params.
+        """Creates the environment. Like `envcore.make`, but returns no params.
 
         Raises:
-          EnvironmentLoadError: its entry point cannot be imported, or is neither a subclass of `Environment` nor a
+          EnvironmentLoadError: the entry point cannot be imported, or is neither a subclass of `Environment` nor a
             function that returns one.
-          EnvironmentDefinitionError: an option cannot be hashed, as a list cannot.
-          InvalidArgumentError: an option is unknown or refused.
+          EnvironmentDefinitionError: an option is not hashable, such as a list.
+          InvalidArgumentError: the environment has no such option, or does not accept its value.
         """
         from envcore.engine.arguments import check_hashable
         from envcore.environment import Environment
@@ -90,7 +89,7 @@ class Registration(Announced[EnvSpec]):
         if unknown is None or inspect.Parameter.VAR_KEYWORD in kinds:
             return
         message = f"{self.spec.id} has no option {unknown!r}; its options: {', '.join(parameters) or 'none'}."
-        with contextlib.suppress(Exception):  # without the options that it requires
+        with contextlib.suppress(Exception):  # some options may be required
             from envcore.engine.arguments import param_names
 
             if unknown in param_names(factory(**self.spec.kwargs).default_params):
@@ -102,15 +101,15 @@ class Registration(Announced[EnvSpec]):
 
 
 class Registry(Mapping[str, Registration]):
-    """The environments that can be made, by the ids that `make` takes, in natural order.
+    """The available environments, by id and in natural order.
 
         "CartPole-v1" in envcore.registry
         envcore.registry["CartPole-v1"].spec.summary
         [env_id for env_id in envcore.registry if env_id.startswith("bsuite/deep_sea/")]
         {plugin.distribution: plugin.status for plugin in envcore.registry.plugins}
 
-    Where several distributions announce one id, the keys are `"distribution:id"`; every id is found when written so.
-    The first use discovers the installed plugins, and may warn or raise as `plugins` does.
+    If several distributions announce the same id, the keys are `"distribution:id"`. You can look up every id this way.
+    The first use discovers the installed plugins, and can warn or raise as described at `plugins`.
     """
 
     def __init__(self) -> None:
@@ -122,7 +121,7 @@ class Registry(Mapping[str, Registration]):
 
     @property
     def plugins(self) -> tuple[PluginRecord, ...]:
-        """Every plugin found, also the broken and the disabled ones.
+        """All plugins that were found, including broken and disabled ones.
 
         Warns:
           PluginWarning: at the first use, for each broken plugin.
@@ -140,7 +139,7 @@ class Registry(Mapping[str, Registration]):
                     self._plugins = discover()
                 finally:
                     self._is_discovering = False
-                # Warned of only now, so that a filter that turns warnings into errors does not lose the discovery.
+                # Warn only now, so that a filter that turns warnings into errors doesn't lose the discovered plugins.
                 for plugin in self._plugins:
                     if plugin.status == "broken":
                         message = (
@@ -152,18 +151,18 @@ class Registry(Mapping[str, Registration]):
             return self._plugins
 
     def announced(self, kind: type[_Named]) -> Catalogue[Announced[_Named]]:
-        """The commands, policies or algorithms of plugins: those whose specs are of a class."""
+        """Returns what plugins announce with one class of specs: commands, policies or algorithms."""
         return Catalogue(Announced(*row) for row in self._rows(kind))
 
     def _rows(self, kind: type[_Spec]) -> Iterator[tuple[str, _Spec]]:
         return ((each.distribution, spec) for each in self.plugins for spec in each.specs if isinstance(spec, kind))
 
     def __getitem__(self, env_id: str) -> Registration:
-        """Looks an id up without importing its environment.
+        """Looks up an id without importing the environment.
 
         Raises:
-          UnknownEnvironmentError: nothing has this id, and the message names the nearest ids, the distribution to
-            install and the plugins that are left out; or several distributions have it, and the message names them.
+          UnknownEnvironmentError: no environment has this id, or several distributions announce it. The message
+            suggests similar ids and the distribution to install, and lists the plugins that were left out.
         """
         if not isinstance(env_id, str):
             raise UnknownEnvironmentError(f"an environment's id is a string such as 'CartPole-v1', got {env_id!r}")
@@ -173,10 +172,10 @@ class Registry(Mapping[str, Registration]):
         return found
 
     def find(self, env_id: str) -> Registration:
-        """Looks up what `make` takes, without importing it: an id, or `MODULE:CLASS`, which no distribution announces.
+        """Looks up an id, or `MODULE:CLASS` for a class of your own, without importing it.
 
         Raises:
-          UnknownEnvironmentError: as for `registry[env_id]`, and there is no such module either.
+          UnknownEnvironmentError: no environment has this id, or several do, and there is no such module.
         """
         if isinstance(env_id, str) and not self._catalogue.matching(env_id) and ENTRY_POINT.fullmatch(env_id):
             module, _, name = env_id.partition(":")
@@ -192,26 +191,25 @@ class Registry(Mapping[str, Registration]):
         return len(self._catalogue)
 
     def make(self, env_id: str, **options: object) -> tuple[Environment, PyTree]:
-        """Makes an environment: an installed one, or one of yours.
+        """Creates an environment and its default params.
 
         Args:
-          env_id: `"CartPole-v1"`, or `"distribution:id"` where several distributions announce one id; or
-            `"my_module:MyEnv"`, a subclass of `Environment` or a function that returns one.
-          **options: the environment's constructor options (its static fields: grid size, action set, ...).
+          env_id: an id such as `"CartPole-v1"`, or `"distribution:id"` if several distributions announce the id. For
+            your own environment, `"my_module:MyEnv"`: a subclass of `Environment`, or a function that returns one.
+          **options: options of the environment's constructor, such as the grid size or the action set.
 
         Returns:
-          The environment and its default parameters, the pair that `reset` and `step` need. Two environments made
-          with equal options are equal and share one compilation. The parameters are arrays on JAX's default device: as
-          Python numbers (`env.default_params`), each call of a compiled function would take them there again.
+          The environment and its default params, which you pass to `reset` and `step`. Environments made with equal
+          options are equal and share one compilation. The params are arrays on JAX's default device, unlike the Python
+          numbers in `env.default_params`, which would be transferred on every call of a compiled function.
 
         Raises:
-          UnknownEnvironmentError: the id is not installed and is not that of a module, or several distributions
-            announce it.
-          EnvironmentLoadError: the class cannot be imported, or is not one of environments.
-          EnvironmentDefinitionError: an option cannot be hashed, as a list cannot.
-          InvalidArgumentError: an option is unknown or refused.
+          UnknownEnvironmentError: there is no such id or module, or several distributions announce the id.
+          EnvironmentLoadError: the class cannot be imported, or is not an `Environment`.
+          EnvironmentDefinitionError: an option is not hashable, such as a list.
+          InvalidArgumentError: the environment has no such option, or does not accept its value.
         """
-        env = self.find(env_id).construct(options)  # looked up before JAX is imported
+        env = self.find(env_id).construct(options)  # unknown ids fail before JAX is imported
         from envcore.engine.arguments import device_params
 
         return env, device_params(env)
@@ -226,19 +224,23 @@ class Registry(Mapping[str, Registration]):
         source: str = "",
         family: str = "",
     ) -> None:
-        """Adds an environment to this process without a plugin, for example in a notebook, as `"local:id"`.
+        """Registers an environment in this process only, for example in a notebook.
 
             envcore.register("Walk-v0", Walk)
             envcore.register("LongWalk-v0", Walk, kwargs={"length": 100}, summary="Walk to the end of a long line.")
             envcore.register("Run-v0", "my_module:Run")
 
-        You can register a class or function again under its id, as when a notebook's cell is run again.
+        You can register a class or function again under the same id, so you can rerun a notebook cell. The qualified
+        name of the environment is `"local:id"`.
 
         Args:
           id: as in `EnvSpec`.
           entry_point: a subclass of `Environment`, a function that takes options and returns an environment, or a
             string as in `EnvSpec`.
-          kwargs: as in `EnvSpec`; so are `summary`, `source` and `family`.
+          kwargs: as in `EnvSpec`.
+          summary: as in `EnvSpec`.
+          source: as in `EnvSpec`.
+          family: as in `EnvSpec`.
 
         Raises:
           InvalidArgumentError: an argument is malformed, or the id belongs to another class or function.
@@ -260,7 +262,7 @@ class Registry(Mapping[str, Registration]):
 
     @property
     def _catalogue(self) -> Catalogue[Registration]:
-        # The plugins come first: while they are imported, they may call `register`.
+        # Plugins first, because they may call `register` while they are imported.
         _, local, cached = self.plugins, self._local, self._cached
         if cached is None or cached[0] is not local:
             announced = [Registration(*row) for row in self._rows(EnvSpec)]
@@ -269,7 +271,7 @@ class Registry(Mapping[str, Registration]):
 
 
 def _is_factory(value: object) -> bool:
-    """Whether the value can make environments: a subclass of `Environment`, or a function."""
+    """Whether `value` can create environments: a subclass of `Environment`, or a function."""
     if not isinstance(value, type):
         return inspect.isfunction(value)
     from envcore.environment import Environment
@@ -278,8 +280,8 @@ def _is_factory(value: object) -> bool:
 
 
 def entry_point_of(factory: Callable[..., object]) -> str:
-    """What an `EnvSpec` says of a class or function that was given itself: `"__main__:Walk"`."""
-    names = [*(factory.__module__ or "__main__").split("."), factory.__name__]  # `exec` gives no module
+    """Returns the entry point of a class or function, such as `"__main__:Walk"`."""
+    names = [*(factory.__module__ or "__main__").split("."), factory.__name__]  # None inside `exec`
     *module, name = (re.sub(r"\W|^(?=\d)", "_", each) for each in names)
     return f"{'.'.join(module)}:{name}"
 

@@ -1,4 +1,4 @@
-"""Calling an environment's `render`: checks the type of its pictures, and fits them into a size."""
+"""Calls an environment's `render`, checks the type of its pictures, and fits them into a size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from envcore.typing import PyTree
 
 
 def render_instant(env: Environment, state: PyTree, params: PyTree, height: int) -> jax.Array:
-    """Renders the states of one instant: one state, a batch if `env` is one, or several along an extra leading axis."""
+    """Renders one time step: a single state, a batch if `env` is one, or several states along an extra leading axis."""
 
     def render(state: PyTree) -> jax.Array:
         return env.render(state, params, height=height)
@@ -30,12 +30,12 @@ def picture_struct(env: Environment, state: PyTree, params: PyTree, height: obje
 
     Args:
       env: the environment.
-      state: a state, or its `jax.ShapeDtypeStruct`s; or several along a leading axis.
+      state: a state or its `jax.ShapeDtypeStruct`s, or several along a leading axis.
       params: as for `render`.
-      height: the height of the picture, in pixels.
+      height: height of the picture in pixels.
 
     Returns:
-      uint8 (height, width, 3), preceded by the axes of `state.time`.
+      uint8 (height, width, 3), with the axes of `state.time` in front.
 
     Raises:
       InvalidArgumentError: the height is not a positive integer.
@@ -56,19 +56,19 @@ def picture_struct(env: Environment, state: PyTree, params: PyTree, height: obje
 
 @functools.lru_cache
 def fitting_height(env: Environment, size: tuple[int, int]) -> int:
-    """The largest height at which the environment's picture fits into `size`, (height, width) in pixels."""
+    """Returns the largest height at which the environment's picture fits into `size`, (height, width) in pixels."""
     height = size[0]
     while height > 0:
         width = picture_struct(env, arguments.state_struct(env), env.default_params, height).shape[-2]
         if width <= size[1]:
             return height
-        height = min(height - 1, height * size[1] // width + 1)  # the width is rounded
+        height = min(height - 1, height * size[1] // width + 1)  # `render` rounds the width
     raise InvalidArgumentError(
         f"{env.name}'s picture does not fit into {size[0]} x {size[1]} pixels: choose a larger size."
     )
 
 
 def margins(shape: Sequence[int], size: tuple[int, int]) -> list[tuple[int, int]]:
-    """The padding that centers a picture of a shape (height, width, ...) in `size`."""
+    """Returns the padding that centers a picture of shape (height, width, ...) in `size`."""
     spare = [side - rendered for side, rendered in zip(size, shape[:2], strict=True)]
     return [(each // 2, each - each // 2) for each in spare] + [(0, 0)] * (len(shape) - 2)

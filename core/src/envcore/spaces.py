@@ -1,8 +1,8 @@
 """Spaces: the sets of valid actions, observations and states.
 
-A space describes its values (`shape`, `dtype`, bounds), samples one (`sample`) and tests one (`contains`). Both work
-inside `jit` and `vmap`, and `contains(sample(key))` is always true. Spaces compare by value. Bounds may be traced, so
-they may depend on an environment's params.
+A space describes its elements (`shape`, `dtype`, bounds). `sample` returns a random element, and `contains` checks
+whether a value is one. Both work under `jit` and `vmap`, and `contains(sample(key))` is always true. Spaces compare by
+value. Bounds can be traced, so they can depend on an environment's params.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from envcore.typing import PyTree
 
 
 class Space:
-    """The base class of all spaces."""
+    """Base class of all spaces."""
 
     shape: PyTree
-    """The shape of one value; for `Tuple` and `Dict` the shapes of their parts."""
+    """Shape of an element. For `Tuple` and `Dict`, the shapes of their parts."""
 
     dtype: PyTree
-    """The dtype of one value; for `Tuple` and `Dict` the dtypes of their parts."""
+    """Dtype of an element. For `Tuple` and `Dict`, the dtypes of their parts."""
 
     axis_name: AxisName | None = None
-    """Of the mapped axis over devices, if a value is one device's share of a batch; see `over_devices`."""
+    """Name of the mapped device axis if elements are one device's share of a batch. See `over_devices`."""
 
     def sample(self, key: jax.Array) -> PyTree:
-        """Returns a random value."""
+        """Returns a random element."""
         if self.axis_name is None:
             return self._sample(key)
         num = jax.tree.leaves(self.shape)[0]
@@ -48,42 +48,42 @@ class Space:
         raise NotImplementedError
 
     def mismatch(self, value: PyTree) -> str | None:
-        """Describes what is wrong with a value's structure, shape or kind of dtype; None if nothing is.
+        """Describes what is wrong with a value's structure, shape or kind of dtype. Returns None if all are right.
 
-        It looks at types only, so it also works on tracers.
+        This checks types only, so it works on tracers.
         """
         raise NotImplementedError
 
     def value_problem(self, value: PyTree) -> str | None:
-        """Describes a number that the space's dtype cannot hold or that no discrete space has; None if there is none.
+        """Describes a number that does not fit the dtype or is not in a discrete space. Returns None if there is none.
 
-        The value has no `mismatch`. A JAX array is not looked at: reading it would wait for the device. Nor are finite
-        numbers outside a `Box`'s bounds a problem here: what happens to such an action is up to an environment's rules.
+        The value must have no `mismatch`. JAX arrays are not checked, because that would block on the device. Finite
+        numbers outside the bounds of a `Box` are allowed here. The environment's rules decide what they mean.
         """
         return None
 
     def contains(self, value: PyTree) -> jax.Array:
-        """Whether `value` is in the space: bool, shape ()."""
+        """Returns whether `value` is an element of the space: bool ()."""
         if self.mismatch(value) is not None:
             return jnp.array(False)
         return self._within(value)
 
     def cast(self, value: PyTree) -> PyTree:
-        """The value with exactly the space's dtypes: what a JAX array is stays one, all else becomes a numpy array.
+        """Casts a value to the space's dtypes. JAX arrays stay JAX arrays, everything else becomes a numpy array.
 
-        The value has no `mismatch`. A float that is too large for the dtype becomes infinite, an integer in a JAX array
-        the dtype's lowest or highest.
+        The value must have no `mismatch`. Floats that are too large for the dtype become infinite. Integers in JAX
+        arrays are clipped to the range of the dtype.
         """
         raise NotImplementedError
 
     def sample_legal(self, key: jax.Array, mask: PyTree) -> jax.Array:
-        """Returns a random value among those that an action mask allows; among all values where it allows none.
+        """Returns a random element that an action mask allows. If the mask allows none, returns any element.
 
         Args:
           key: a random key.
-          mask: bool, True for legal. For `Discrete(n)` of shape (n,). For `MultiDiscrete(nvec)` either of shape nvec,
-            an entry for each combination of values; or of nvec's shape and one axis more, a row for each element, which
-            it also is where the two shapes are equal.
+          mask: bool, True for legal. Shape (n,) for `Discrete(n)`. For `MultiDiscrete(nvec)`, either shape nvec, with
+            an entry for each combination of values, or the shape of nvec plus one axis, with a row for each element.
+            Where the two shapes are equal, rows are assumed.
 
         Raises:
           InvalidArgumentError: the space is neither `Discrete` nor `MultiDiscrete`, or the mask has another shape.
@@ -91,7 +91,9 @@ class Space:
         raise InvalidArgumentError(f"a mask can only be used with a Discrete or MultiDiscrete space, got {self!r}.")
 
     def batch(self, num: int) -> Space:
-        """The space of batches of `num` values, stacked along a new first axis; it samples a whole batch at once.
+        """Returns the space of batches of `num` elements, stacked along a new first axis.
+
+        Its `sample` draws the whole batch at once.
 
         Raises:
           ValueError: num is not a positive integer.
@@ -99,16 +101,16 @@ class Space:
         raise NotImplementedError
 
     def over_devices(self, axis_name: AxisName | None) -> Self:
-        """This batch space as one device's share, for use inside `jax.shard_map` or `jax.pmap`.
+        """Returns one device's share of this batch space, for use inside `jax.shard_map` or `jax.pmap`.
 
-        The devices along the axis, all with the same key, together sample a batch that is as many times as large.
+        When all devices along the axis get the same key, their samples are the parts of one larger batch.
         """
         share = copy.copy(self)
         share.axis_name = axis_name
         return share
 
     def unbatch(self) -> Space:
-        """The space of one value of a batch: undoes `batch`.
+        """Returns the space of one element of a batch, the inverse of `batch`.
 
         Raises:
           TypeError: the space has no batch axis.
@@ -116,14 +118,14 @@ class Space:
         raise TypeError(f"expected a space with a batch axis, got {self!r}")
 
     def flat_space(self) -> Any:
-        """The `Box` of what `flatten` returns."""
+        """Returns the `Box` that contains the results of `flatten`."""
         raise NotImplementedError
 
     def flatten(self, value: PyTree) -> jax.Array:
-        """The value as a vector.
+        """Returns the value as a vector.
 
         A `Box` keeps its dtype. `Discrete` and `MultiDiscrete` become one-hot, float32. The parts of `Tuple` and `Dict`
-        (in the order of names) are joined as float32.
+        (sorted by name) are concatenated as float32.
         """
         raise NotImplementedError
 
@@ -131,7 +133,7 @@ class Space:
         raise NotImplementedError
 
     def _static(self) -> tuple[PyTree, ...]:
-        """The values that `==` and `hash` compare."""
+        """Returns what `==` and `hash` compare."""
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
@@ -145,7 +147,7 @@ class Space:
 
 
 class ArraySpace(Space):
-    """The base class of spaces whose values are single arrays."""
+    """Base class of spaces whose elements are single arrays."""
 
     def cast(self, value: PyTree) -> PyTree:
         if isinstance(value, jax.Array):
@@ -154,25 +156,25 @@ class ArraySpace(Space):
         if isinstance(value, np.ndarray) and value.dtype != self.dtype:
             with np.errstate(over="ignore", invalid="ignore"):
                 return value.astype(self.dtype)
-        return np.asarray(value, self.dtype)  # `jit` takes it to the device, at a tenth of the time of `jnp.asarray`
+        return np.asarray(value, self.dtype)  # ten times faster than `jnp.asarray`, and `jit` transfers it anyway
 
 
 class Box(ArraySpace):
     """Arrays between two bounds, both included.
 
-    Args:
-      low: lower bound: a number, an array that broadcasts to `shape`, or a list of numbers. It may be -inf, and may be
-        traced. A JAX array that is not traced is copied to the host, so that its values are checked like numbers.
-      high: upper bound likewise; may be inf.
-      shape: the shape of a value; by default the broadcast shape of the bounds.
-      dtype: the dtype of a value: bool, or an integer or float dtype of at most 32 bits.
+    Floats with two bounds are sampled uniformly. Floats with one bound are sampled from an exponential distribution
+    that starts at the bound, and floats without bounds from a normal distribution. Integers are sampled uniformly.
 
-    Floats with two bounds are sampled uniformly, floats with one bound from an exponential distribution that starts at
-    it, floats without bounds from a normal distribution; integers uniformly, both bounds included.
+    Args:
+      low: lower bound: a number, an array that broadcasts to `shape`, or a list of numbers. It can be -inf, and can be
+        traced. A JAX array that is not traced is copied to the host to check its values.
+      high: upper bound, in the same forms. It can be inf.
+      shape: shape of an element, by default the broadcast shape of the bounds.
+      dtype: dtype of an element: bool, or an integer or float dtype of at most 32 bits.
 
     Raises:
       ValueError: the bounds do not broadcast to `shape`, low > high, or `dtype` cannot represent a bound.
-      TypeError: `dtype` is not one of those.
+      TypeError: `dtype` is not supported.
     """
 
     def __init__(
@@ -207,12 +209,12 @@ class Box(ArraySpace):
 
     @property
     def low(self) -> PyTree:
-        """The lower bound in the shape of a value: a numpy array, or a JAX array where it is traced."""
+        """The lower bound, broadcast to `shape`: a numpy array, or a JAX array if it is traced."""
         return self._low
 
     @property
     def high(self) -> PyTree:
-        """The upper bound likewise."""
+        """The upper bound, in the same form."""
         return self._high
 
     def _sample(self, key: jax.Array) -> jax.Array:
@@ -232,7 +234,7 @@ class Box(ArraySpace):
         finite_low, finite_high = jnp.where(has_low, low, 0), jnp.where(has_high, high, 0)
         bounded = _between(unit, finite_low, jnp.where(has_high, high, finite_low))
         one_sided = jnp.where(has_low, finite_low + tail, finite_high - tail)
-        # The inverse CDF of the normal distribution, at the midpoints of the steps of `unit`: never at 0 or 1.
+        # Inverse CDF of the normal distribution. `unit` is shifted to the midpoints of its steps to avoid 0 and 1.
         free = np.float32(np.sqrt(2)) * lax.erf_inv(2 * unit - np.float32(1 - 2**-23))
         value = jnp.where(has_low & has_high, bounded, jnp.where(has_low | has_high, one_sided, free))
         return jnp.clip(value, low, high).astype(self.dtype)
@@ -257,9 +259,9 @@ class Box(ArraySpace):
         with np.errstate(over="ignore"):
             cast = value.astype(self.dtype)
         within = (cast >= self._low) & (cast <= self._high)
-        if self.dtype.kind in "iu":  # a wider integer may wrap around into the bounds
+        if self.dtype.kind in "iu":  # a wider integer could wrap around into the bounds
             within &= (cast.astype(value.dtype) == value) & ((cast < 0) == (value < 0))
-        elif self.dtype != np.bool_:  # a wider float may become infinite
+        elif self.dtype != np.bool_:  # a wider float could overflow to infinity
             within &= (abs(cast) < np.inf) | (abs(value) == np.inf)
         return jnp.asarray(within.all())
 
@@ -284,14 +286,14 @@ class Box(ArraySpace):
 
 
 def symmetric_box(high: Iterable[Any]) -> Box:
-    """The float32 vectors with -high <= x <= high."""
-    # In numpy if possible: under `jit`, even the negative of a concrete array would be traced.
+    """Returns the `Box` of float32 vectors with -high <= x <= high."""
+    # Uses numpy if possible, because under `jit` even the negative of a concrete JAX array would be traced.
     high = [x if isinstance(x, Tracer) else np.asarray(x) for x in high]
     return Box([-x for x in high], high)
 
 
 class _Choices(ArraySpace):
-    """What the two have in common; `nvec` is the number of values of each element."""
+    """Base class of `Discrete` and `MultiDiscrete`. `nvec` is the number of values of each element."""
 
     dtype = np.dtype(np.int32)
 
@@ -310,7 +312,7 @@ class _Choices(ArraySpace):
         return None if is_right.all() else f"got {values[~is_right].flat[0]}"
 
     def _within(self, value: PyTree) -> jax.Array:
-        if not isinstance(value, jax.Array):  # compared as wide as it is
+        if not isinstance(value, jax.Array):  # compared in its own width
             value = np.asarray(value)
             return jnp.asarray(((value >= 0) & (value < self.nvec)).all())
         wide = value.astype(jnp.int64 if value.dtype.itemsize == 8 else jnp.int32)
@@ -324,12 +326,12 @@ class _Choices(ArraySpace):
         return _choose(key, mask, self.mask_entries())
 
     def masks_combinations(self, shape: tuple[int, ...]) -> bool:
-        """Whether action masks of a shape have an entry for each combination of the values of a `MultiDiscrete`.
+        """Returns whether masks of this shape have an entry for each combination of values of a `MultiDiscrete`.
 
-        If not, they have a row for each element, or are those of a `Discrete`; see `sample_legal`.
+        If not, they are masks of a `Discrete`, or have a row for each element. See `sample_legal`.
 
         Raises:
-          InvalidArgumentError: the space's masks cannot have this shape.
+          InvalidArgumentError: masks of this space cannot have this shape.
         """
         rows = (*self.shape, int(self.nvec.max()))
         joint = tuple(self.nvec.tolist()) if self.nvec.ndim == 1 else rows
@@ -340,9 +342,9 @@ class _Choices(ArraySpace):
         )
 
     def mask_entries(self) -> np.ndarray:
-        """Which entries of an action mask with a row for each element stand for one of its values, bool like the mask.
+        """Returns which entries of a row-wise action mask belong to a value: bool, with the shape of the mask.
 
-        Rows are as long as the element with the most values needs. The mask of a `Discrete` is one row.
+        All rows have the length of the largest number of values. The mask of a `Discrete` is a single row.
         """
         return np.arange(self.nvec.max()) < self.nvec[..., None]
 
@@ -355,7 +357,7 @@ class _Choices(ArraySpace):
 
 
 class Discrete(_Choices):
-    """The integers {0, ..., n - 1}; values are int32 scalars.
+    """The integers {0, ..., n - 1}, as int32 scalars.
 
     Raises:
       ValueError: n is not a positive integer, or is above 2**31 - 1.
@@ -369,7 +371,7 @@ class Discrete(_Choices):
         return _sample_integers(key, (), 0, self.n - 1)
 
     def value_problem(self, value: PyTree) -> str | None:
-        if isinstance(value, (int, np.integer)):  # numpy takes longer, as does a union
+        if isinstance(value, (int, np.integer)):  # fast path: numpy is slower, and so is a union in isinstance
             return None if 0 <= value < self.n else f"got {value}"
         return None if isinstance(value, jax.Array) else super().value_problem(value)
 
@@ -387,10 +389,10 @@ class Discrete(_Choices):
 
 
 class MultiDiscrete(_Choices):
-    """An array of integers, element i in {0, ..., nvec[i] - 1}; values are int32 of nvec's shape.
+    """Integer arrays whose element i is in {0, ..., nvec[i] - 1}, as int32 with the shape of nvec.
 
     Args:
-      nvec: the number of values of each element.
+      nvec: number of values of each element.
 
     Raises:
       ValueError: an element of nvec is not a positive integer, or is above 2**31 - 1.
@@ -426,9 +428,9 @@ class MultiDiscrete(_Choices):
 
 
 class _Composite(Space):
-    """What the two have in common."""
+    """Base class of `Tuple` and `Dict`."""
 
-    _parts: Mapping[Any, Space]  # by their places in a value
+    _parts: Mapping[Any, Space]  # by index or name
 
     def __init__(self, parts: Mapping[Any, Space]):
         for space in parts.values():
@@ -439,11 +441,11 @@ class _Composite(Space):
         self.dtype = self._build(space.dtype for space in parts.values())
 
     def _build(self, values: Iterable[PyTree]) -> PyTree:
-        """A value, of the values of its parts in their order."""
+        """Builds a value from the values of its parts, in their order."""
         raise NotImplementedError
 
     def _values(self, value: PyTree) -> Mapping[Any, PyTree]:
-        """The values of the parts by their places."""
+        """Returns the values of the parts, by index or name."""
         raise NotImplementedError
 
     def _sample(self, key: jax.Array) -> PyTree:
@@ -451,15 +453,15 @@ class _Composite(Space):
         return self._build(space.sample(keys[i]) for i, space in enumerate(self._parts.values()))
 
     def parts(self, value: PyTree) -> list[tuple[Space, PyTree]]:
-        """Pairs of each part's space and the value of that part, for a value of the right structure.
+        """Pairs each part's space with its value. The value must have the right structure.
 
-        Those of a `Dict` are sorted by name.
+        The parts of a `Dict` are sorted by name.
         """
         values = self._values(value)
         return [(space, values[place]) for place, space in self._parts.items()]
 
     def map(self, fun: Callable[[Space, PyTree], PyTree], value: PyTree) -> PyTree:
-        """A value of which each part is `fun(space, part)`, for a value of the right structure."""
+        """Applies `fun(space, part)` to each part. The value must have the right structure."""
         return self._build(fun(space, part) for space, part in self.parts(value))
 
     def value_problem(self, value: PyTree) -> str | None:
@@ -498,7 +500,7 @@ class _Composite(Space):
 
 
 class Tuple(_Composite):
-    """A tuple of spaces; values are tuples.
+    """Tuples with an element of each given space.
 
     Raises:
       TypeError: a part is not a space.
@@ -524,7 +526,7 @@ class Tuple(_Composite):
 
 
 class Dict(_Composite):
-    """A dict of spaces; values are dicts. A dataclass with these fields, such as a state, is treated like a dict.
+    """Dicts with an element of each given space. Dataclasses with these fields, such as states, also count as dicts.
 
     Raises:
       TypeError: a part is not a space.
@@ -551,10 +553,10 @@ class Dict(_Composite):
 
 
 class Tree(Space):
-    """All values of a pytree's structure, shapes and dtypes, of whatever classes it consists.
+    """All pytrees with a given structure, shapes and dtypes. Custom pytree classes are supported.
 
     Args:
-      struct: a tree of arrays or `jax.ShapeDtypeStruct`s; its classes, static fields included, are part of the space.
+      struct: a pytree of arrays or `jax.ShapeDtypeStruct`s. Its classes and their static fields are part of the space.
 
     Raises:
       TypeError: a leaf is a typed random key.
@@ -578,7 +580,7 @@ class Tree(Space):
         return next(filter(None, problems), None)
 
     def _within(self, value: PyTree) -> jax.Array:
-        return jnp.array(True)  # NaN included: a library's own state may hold it where it means nothing
+        return jnp.array(True)  # NaN is allowed, because other libraries' states can contain it
 
     def batch(self, num: int) -> Tree:
         num = checks.positive_integer("num", num)
@@ -596,10 +598,10 @@ class Tree(Space):
 
 
 def unbounded_space(struct: Any) -> Space:
-    """The space of all values with the given structure, shapes and dtypes.
+    """Returns the space of all values with a given structure, shapes and dtypes.
 
     Args:
-      struct: a tree of arrays or `jax.ShapeDtypeStruct`s, of dataclasses, dicts and tuples.
+      struct: a tree of arrays or `jax.ShapeDtypeStruct`s in dataclasses, dicts and tuples.
 
     Raises:
       TypeError: a leaf is a typed random key.
@@ -625,7 +627,7 @@ def unbounded_space(struct: Any) -> Space:
 
 
 def _without_wrapping(value: jax.Array, dtype: Any) -> jax.Array:
-    """The array in another dtype; an integer beyond it stays outside the space, as if nothing had been lost."""
+    """Casts an integer array without wrapping around: values beyond the dtype are clipped and stay out of the space."""
     if trees.kind(dtype) == trees.kind(value.dtype) == "integer":
         to, of = jnp.iinfo(dtype), jnp.iinfo(value.dtype)
         value = jnp.clip(value, max(to.min, of.min), min(to.max, of.max))
@@ -633,14 +635,14 @@ def _without_wrapping(value: jax.Array, dtype: Any) -> jax.Array:
 
 
 def _sample_integers(key: jax.Array, shape: tuple[int, ...], low: Any, high: Any) -> jax.Array:
-    """Returns int32, uniform on [low, high], both included; for uint32 bounds, cast the result to uint32."""
+    """Returns int32, uniform on [low, high], both included. For uint32 bounds, cast the result to uint32."""
     if not isinstance(low, jax.Array) and not isinstance(high, jax.Array):
         count = np.asarray(high, np.int64) - np.asarray(low, np.int64) + 1
         if count.max(initial=0) <= 2**16:
             numbers = random.integers(random.bits(key, shape), count.astype(np.uint32))
             return numbers + np.asarray(low).astype(np.int32)
     low, high = jnp.asarray(low).astype(jnp.int32), jnp.asarray(high).astype(jnp.int32)
-    count = (high - low).astype(jnp.uint32) + jnp.uint32(1)  # modulo 2**32: 0 means all 2**32 values
+    count = (high - low).astype(jnp.uint32) + jnp.uint32(1)  # modulo 2**32, so 0 means all 2**32 values
     key_all, key_some = random.split(key)
     everything = random.bits(key_all, shape)
     some = jax.random.randint(key_some, shape, jnp.uint32(0), count, jnp.uint32)
@@ -648,7 +650,7 @@ def _sample_integers(key: jax.Array, shape: tuple[int, ...], low: Any, high: Any
 
 
 def _array_mismatch(value: PyTree, shape: tuple[int, ...], kind: str) -> str | None:
-    """Describes why a value is not an array of this shape and kind, "bool", "integer" or "float"; None if it is."""
+    """Describes why a value is not an array of this shape and kind ("bool", "integer" or "float"). None if it is."""
     if not isinstance(value, jax.Array | np.ndarray | np.generic | bool | int | float):
         return f"expected an array, got {_describe(value)}"
     dtype = value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype  # pyright: ignore[reportAttributeAccessIssue]
@@ -677,7 +679,7 @@ def _shape(bound: Any) -> tuple[int, ...]:
 
 
 def _distinct(bound: np.ndarray) -> np.ndarray:
-    """The bound before it was broadcast: axes along which it repeats itself have length 1 (0 stays 0)."""
+    """Undoes broadcasting: axes along which the bound repeats get length 1. Axes of length 0 stay."""
     return bound[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in bound.strides)]
 
 
@@ -686,7 +688,7 @@ def _is_constant(bound: np.ndarray) -> bool:
 
 
 def _bytes(bound: Any) -> bytes:
-    """The bytes of a bound; of one element where all are equal, which may be more than memory holds."""
+    """Returns the bytes of a bound. If all elements are equal, only one, because the bound may not fit into memory."""
     bound = np.asarray(bound)
     return bound.flat[0].tobytes() if _is_constant(bound) else bound.tobytes()
 
@@ -700,7 +702,7 @@ def _short(bound: Any) -> str:
 
 
 def _choose(key: jax.Array, mask: jax.Array, exists: np.ndarray) -> jax.Array:
-    """The index, along the last axis, of one entry of a mask that is True; of any that exists where none is."""
+    """Returns the index, along the last axis, of a random True entry. If there is none, of any entry that exists."""
     legal = mask & exists
     legal = jnp.where(legal.any(-1, keepdims=True), legal, exists)
     rank = _sample_integers(key, legal.shape[:-1], 0, legal.sum(-1, dtype=jnp.int32) - 1)
@@ -721,4 +723,4 @@ def _join(bounds: list[Any]) -> PyTree:
 
 
 NATURAL_NUMBERS = Box(0, np.iinfo(np.int32).max, (), jnp.int32)
-"""int32 scalars from 0 on, such as a state's `time`."""
+"""Non-negative int32 scalars, such as a state's `time`."""

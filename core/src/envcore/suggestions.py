@@ -1,6 +1,6 @@
-"""What to say of a name that is not found: similar names, what to install, which plugins are left out.
+"""Error messages for unknown names: similar names, what to install, and which plugins were left out.
 
-Imports nothing heavy, because packages without their extras import it to say what is missing.
+Imports nothing heavy, because packages without their extras import it to report what is missing.
 """
 
 from __future__ import annotations
@@ -14,40 +14,40 @@ if TYPE_CHECKING:
     from envcore.plugins import PluginRecord
 
 CORE = "envcore"
-"""The name of the core's distribution."""
+"""The name of the core distribution."""
 
 _IS_RELEASED = False
-"""Whether envcore is on the package index. Until then, another project has the name there."""
+"""Whether envcore is on the package index. Until then, another project has this name there."""
 
 _SUITES = {"classic-control": ("-v0", "-v1"), "bsuite": ("-bsuite",), "minatar": ("-MinAtar",), "misc": ("-misc",)}
-"""What the ids of each suite end with."""
+"""Suffixes of the ids of each suite."""
 
 _BRIDGED = ("brax", "craftax", "gymnasium", "gymnax", "jaxtari", "jumanji", "navix", "pgx", "playground", "xminigrid")
-"""The extras of envcore-bridges. Ids of their environments begin with these names."""
+"""The extras of envcore-bridges, which are prefixes of the ids of their environments."""
 
 
 def nearest(typed: str, names: Iterable[str]) -> list[str]:
-    """Up to three names that are spelt like this one, the most similar first."""
+    """Returns up to three similar names, the most similar first."""
     originals = {each.lower(): each for each in names}
     return [originals[each] for each in difflib.get_close_matches(typed.lower(), originals)]
 
 
 def hint(typed: str, names: Iterable[str]) -> str:
-    """The sentence " Did you mean 'learning_rate'?" for "learning_rat"; empty where no name is like it."""
+    """Returns " Did you mean 'learning_rate'?" for "learning_rat", or an empty string if no name is similar."""
     meant = nearest(typed, names)
     return f" Did you mean {' or '.join(map(repr, meant))}?" if meant else ""
 
 
 def unknown_param(owner: str, name: object, known: Iterable[str]) -> str:
-    """The message for a param that an environment, or a class of params, does not have."""
+    """The error message for a param that an environment or a params class does not have."""
     known = list(known)
     return f"{owner} has no param {name!r}; its params: {', '.join(known)}.{hint(str(name), known)}"
 
 
 def how_to_install(requirement: str) -> str:
-    """A command that installs a distribution, also with an extra, such as "envcore-bsuite[analysis]".
+    """Returns the command that installs a distribution, optionally with an extra: "envcore-bsuite[analysis]".
 
-    Before the first release, it is one for a clone of the repository, if the distribution is ours.
+    Until the first release, the command for our distributions installs from a clone of the repository.
     """
     name = requirement.partition("[")[0]
     suite, rest = name.removeprefix("envcore-"), requirement.removeprefix("envcore-")
@@ -60,7 +60,7 @@ def how_to_install(requirement: str) -> str:
 
 
 def unknown_environment(env_id: str, ids: Mapping[str, Any], plugins: Sequence[PluginRecord]) -> str:
-    """The message for an id that `make` does not find."""
+    """The error message for an id that `make` cannot find."""
     from envcore.specs import ENTRY_POINT
 
     module, _, name = env_id.rpartition(":")
@@ -76,14 +76,14 @@ def unknown_environment(env_id: str, ids: Mapping[str, Any], plugins: Sequence[P
 
 
 def left_out(plugins: Iterable[PluginRecord]) -> Iterator[str]:
-    """A sentence on each plugin that is not loaded."""
+    """Yields a sentence on each plugin that is not loaded."""
     for plugin in plugins:
         if plugin.status != "loaded":
             yield f"Plugin {plugin.distribution} is {plugin.status}: {plugin.error.rstrip('.')}."
 
 
 def _missing(name: str, ids: Iterable[str], installed: set[str]) -> Iterator[str]:
-    """What to install for an id, by its suffix or its prefix."""
+    """Yields the distributions to install for an id, based on its suffix or prefix."""
     library, slash, _ = name.partition("/")
     if slash and library in _BRIDGED and not any(each.startswith(f"{library}/") for each in ids):
         yield f"envcore-bridges[{library}]"

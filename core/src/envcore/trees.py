@@ -1,4 +1,4 @@
-"""Pytrees of arrays: their exact types, and choosing between two of them."""
+"""Functions on pytrees of arrays: checking and casting their types, and selecting between two of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from envcore.typing import PyTree
 T = TypeVar("T")
 
 NARROW: dict[str, Any] = {"float64": np.float32, "int64": np.int32, "uint64": np.uint32, "complex128": np.complex64}
-"""The 32-bit dtype in place of a 64-bit one, by its name."""
+"""The 32-bit dtype for each 64-bit one, by name."""
 
 CONVERTIBLE = {
     "bool": ("bool",),
@@ -27,11 +27,11 @@ CONVERTIBLE = {
     "float": ("integer", "float"),
     "other": ("integer", "float", "other"),
 }
-"""For each kind of dtype, the kinds that convert to it without loss."""
+"""For each kind of dtype, the kinds that convert to it losslessly."""
 
 
 def narrow(tree: T) -> T:
-    """Turns every leaf into an array of at most 32 bits that is not weakly typed, also in x64 mode."""
+    """Converts every leaf to a strongly typed array of at most 32 bits, even in x64 mode."""
 
     def leaf(x: PyTree) -> jax.Array:
         if is_key(x):
@@ -43,25 +43,25 @@ def narrow(tree: T) -> T:
 
 
 def conform(tree: T, struct: PyTree, what: str, error: Callable[[str], Exception], if_batched: str = "") -> T:
-    """Returns `tree` with exactly the dtypes of `struct`, converting only where nothing is lost.
+    """Casts a tree to exactly the dtypes of `struct`. Only lossless conversions are allowed.
 
     Args:
       tree: arrays, numpy arrays or Python numbers.
-      struct: a tree of the same structure, of `jax.ShapeDtypeStruct` or arrays.
-      what: the name of the tree in the error, for example `"state"`.
-      error: makes the exception from its message. It is raised where the structure or a shape differs, or a kind (bool,
-        integer, float) that cannot be converted.
-      if_batched: what to advise where a leaf has more leading axes than expected.
+      struct: a tree of the same structure with arrays or `jax.ShapeDtypeStruct`s.
+      what: name of the tree in the error message, for example `"state"`.
+      error: makes the exception from its message. It is raised if the structure or a shape differs, or if a kind (bool,
+        integer, float) cannot be converted.
+      if_batched: advice if a leaf has more leading axes than expected.
     """
     leaves, structure = jax.tree.flatten(tree)
     expected, expected_structure = jax.tree.flatten(struct)
     if structure != expected_structure:
         raise error(f"{what} must be {structure_difference(struct, tree)}.")
-    # What `reset`, `step` and `make` return conforms already. Checking only that takes 5 us of an eager CartPole step;
-    # checking each leaf with its name takes ten times as long.
+        # Fast path: the results of `reset`, `step` and `make` always conform. Checking this takes 5 us of an eager
+        # CartPole step. Checking each leaf by name takes ten times as long.
     if all(map(_is_exact, leaves, expected)):
         return tree
-    with np.errstate(over="ignore"):  # a float that is too large becomes infinite
+    with np.errstate(over="ignore"):  # floats that are too large become infinite
         conformed = [
             leaf if _is_exact(leaf, wanted) else _conform_leaf(leaf, wanted, what + keystr(path), error, if_batched)
             for (path, leaf), wanted in zip(tree_leaves_with_path(tree), expected, strict=True)
@@ -70,7 +70,7 @@ def conform(tree: T, struct: PyTree, what: str, error: Callable[[str], Exception
 
 
 def _is_exact(leaf: object, expected: jax.Array | jax.ShapeDtypeStruct) -> bool:
-    aval = getattr(leaf, "aval", None)  # of arrays and tracers; reading it is three times as fast as reading them
+    aval = getattr(leaf, "aval", None)  # arrays and tracers have it, and reading it is three times as fast as `dtype`
     return (
         aval is not None
         and aval.dtype == expected.dtype
@@ -105,7 +105,7 @@ def _conform_leaf(leaf: Any, expected: Any, what: str, error: Callable[[str], Ex
 
 
 def structure_difference(expected: PyTree, got: PyTree) -> str:
-    """What is expected and how the structure of the other tree differs: "CounterState, got one without .time"."""
+    """Describes what is expected and how the other structure differs: "CounterState, got one without .time"."""
     outlines = _outline(expected), _outline(got)
     if outlines[0] != outlines[1]:
         return f"{outlines[0]}, got {outlines[1]}"
@@ -116,7 +116,7 @@ def structure_difference(expected: PyTree, got: PyTree) -> str:
 
 
 def where(condition: jax.Array, on_true: T, on_false: T) -> T:
-    """Chooses between two trees of equal types. `condition`'s axes are the leading axes of every leaf."""
+    """Selects between two trees of equal types. The axes of `condition` are the leading axes of every leaf."""
 
     def leaf(x: jax.Array, y: jax.Array) -> jax.Array:
         return jnp.where(condition.reshape(condition.shape + (1,) * (jnp.ndim(x) - condition.ndim)), x, y)
@@ -125,20 +125,20 @@ def where(condition: jax.Array, on_true: T, on_false: T) -> T:
 
 
 def is_finite(x: Any) -> bool:
-    """Whether Python or numpy numbers are finite, all of them."""
+    """Returns whether all Python or numpy numbers are finite."""
     if getattr(x, "ndim", 0) or np.iscomplexobj(x):
         return bool(np.isfinite(x).all())
-    return math.isfinite(x)  # in a tenth of the time
+    return math.isfinite(x)  # ten times faster than numpy
 
 
 def is_key(x: object) -> bool:
-    """Whether a leaf is an array of typed random keys."""
+    """Returns whether a leaf is an array of typed random keys."""
     return isinstance(x, jax.Array) and kind(x.dtype) == "key"
 
 
 @functools.cache  # `jnp.issubdtype` takes microseconds
 def kind(dtype: DTypeLike) -> str:
-    """The kind of a dtype: "bool", "integer", "float", "key" or "other"."""
+    """Returns the kind of a dtype: "bool", "integer", "float", "key" or "other"."""
     families = {"bool": jnp.bool_, "integer": jnp.integer, "float": jnp.floating, "key": jax.dtypes.prng_key}
     return next((name for name, family in families.items() if jnp.issubdtype(dtype, family)), "other")
 

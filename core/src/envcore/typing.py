@@ -1,7 +1,7 @@
-"""Types of the fields of states, params and draws, for editors and readers.
+"""Type aliases for the fields of states, params and draws.
 
-The text in `Annotated` is the dtype and shape, written as in docstrings. A size may be a name, of one of the
-environment's options if it has it: `Annotated[jax.Array, "float32 (num_joints,)"]`; "..." is any shape.
+The text in `Annotated` gives dtype and shape as in docstrings. A size can be the name of one of the environment's
+options, as in `Annotated[jax.Array, "float32 (num_joints,)"]`. "..." means any shape.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import jax
 import numpy as np
 
 PyTree: TypeAlias = Any
-"""Any pytree: an observation, the action of any environment, draws."""
+"""Any pytree, such as an observation, an action or draws."""
 
 Float: TypeAlias = Annotated[jax.Array, "float32 ()"]
 Int: TypeAlias = Annotated[jax.Array, "int32 ()"]
 Bool: TypeAlias = Annotated[jax.Array, "bool ()"]
 
-# What a user may give for a param; the rules get arrays.
+# What users can pass for a param. The rules always get arrays.
 ArrayParam: TypeAlias = jax.Array | np.ndarray
 FloatParam: TypeAlias = Annotated[ArrayParam | np.floating | float, "float32 ()"]
 IntParam: TypeAlias = Annotated[ArrayParam | np.integer | int, "int32 ()"]

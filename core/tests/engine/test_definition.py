@@ -29,6 +29,6 @@ class Sized(Counter):
 
 @pytest.mark.parametrize("env", [Sized(), Batched(Sized(), 3)], ids=["alone", "wrapped"])
 def test_a_field_that_cannot_be_hashed_is_named(env: Environment) -> None:
-    message = r"Sized\(.*sizes=\[1, 2\]\).* must be hashable, .*: use tuples in place of lists\.$"
+    message = r"Sized\(.*sizes=\[1, 2\]\).* must be hashable, .*: use tuples instead of lists\.$"
     with pytest.raises(EnvironmentDefinitionError, match=message):
         env.reset(KEY)

@@ -104,7 +104,7 @@ def test_a_height_must_be_a_positive_integer(height):
 
 def test_a_batch_without_vmap_is_refused():
     xs = jnp.linspace(0, 1, 8)
-    with pytest.raises(InvalidArgumentError, match=r"got numbers of shape \(8,\); for a batch, use jax.vmap"):
+    with pytest.raises(InvalidArgumentError, match=r"got numbers of shape \(8,\). For a batch, use jax.vmap"):
         painting.paint(8, UNIT, (painting.circle((xs, 0.5), 0.1), painting.RED))
 
 

@@ -27,7 +27,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
             ({"x_threshold": 0.0}, "x_threshold must be positive"),
             ({"max_time": 0.0}, "max_time must be positive"),
             ({"timescale": 0.0}, "timescale must be positive"),
-            ({"gravity": -1e30}, r"gravity must be 0 or of a size from 1e-12 to 1000000, got -1e\+30"),
+            ({"gravity": -1e30}, r"gravity must be 0 or from 1e-12 to 1000000 in magnitude, got -1e\+30"),
             ({"mass_pole": -0.1}, "mass_pole must be at least 0"),
             ({"force_mag": -10.0}, "force_mag must be at least 0"),
             ({"length": 1e-7}, "length must be from 1e-06 to 1000000, got 1e-07"),

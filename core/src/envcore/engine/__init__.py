@@ -1,7 +1,7 @@
-"""The implementation of the contract, so that `envcore.environment` can be short.
+"""The implementation of `envcore.environment`, which only defines the interface.
 
-    arguments    checks and casts what users pass in, and says which part of the contract an author broke
-    stepping     `advance` and `restart` of an author's rules, and the jitted `reset`, `step` and `step_env`
+    arguments    checks and casts what users pass, and reports where an author broke the contract
+    stepping     `advance` and `restart`, and the jitted `reset`, `step` and `step_env`
 
-Neither imports `envcore.environment`, or what is built on it.
+Neither imports `envcore.environment` or anything built on it.
 """

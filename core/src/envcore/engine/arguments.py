@@ -1,6 +1,6 @@
-"""Checks and casts what users pass to an environment, before anything is traced with it, and says what an author broke.
+"""Checks and casts the arguments of an environment's methods, and reports where an author broke the contract.
 
-Types are checked on tracers too, so that the same clear errors come from inside `jit` and `vmap`.
+Types are checked on tracers too, so you get the same clear errors inside `jit` and `vmap`.
 """
 
 from __future__ import annotations
@@ -22,38 +22,38 @@ from envcore.errors import EnvironmentDefinitionError, InvalidActionError, Inval
 from envcore.typing import PyTree
 
 Env = Any
-"""An `envcore.environment.Environment`. It imports the engine, which does not look back, not even for types."""
+"""An `envcore.environment.Environment`. The engine doesn't import that module, not even for types."""
 
 _VMAP = " To map over a batch, use jax.vmap."
 
 
 def checked(env: Env, key: jax.Array, state: PyTree, action: PyTree, params: PyTree) -> tuple[PyTree, ...]:
-    """The arguments of a step, each checked and cast: `(key, state, action, params)`."""
+    """Returns the arguments of a step, checked and cast: `(key, state, action, params)`."""
     random.check_key(key)
     params = checked_params(env, params)
     return key, checked_state(env, state), checked_action(env, action, params), params
 
 
 def checked_params(env: Env, params: PyTree) -> PyTree:
-    """The params with exactly the types of the defaults, and the defaults for None."""
+    """Returns the params with exactly the types of the default params, which it returns for None."""
     defaults = default_params(env)
     if params is None:
         return defaults
     params = env._completed(params)
     checked = trees.conform(params, defaults, f"{env.name}'s params", InvalidParamsError, _VMAP)
-    if checked is not params:  # else JAX holds every value
+    if checked is not params:  # if they are the same object, all values are JAX arrays
         _check_values(env, checked, defaults)
     return checked
 
 
 def checked_state(env: Env, state: PyTree) -> PyTree:
-    """The state with exactly the types that `reset` returns."""
+    """Returns the state with exactly the types that `reset` returns."""
     return trees.conform(state, state_struct(env), f"{env.name}'s state", InvalidArgumentError, _VMAP)
 
 
 def checked_action(env: Env, action: PyTree, params: PyTree) -> PyTree:
-    """The action with exactly the types of the action space."""
-    space = _default_action_space(env)  # params change bounds, but neither structure nor types
+    """Returns the action with exactly the types of the action space."""
+    space = _default_action_space(env)  # params can change bounds, but not structure or types
     problem = space.mismatch(action) or space.value_problem(action)
     if problem:
         space = env.action_space(params)
@@ -65,13 +65,13 @@ def checked_action(env: Env, action: PyTree, params: PyTree) -> PyTree:
 
 
 def default_params(env: Env) -> PyTree:
-    """`env.default_params` as arrays with the dtypes that programs see, made once for equal environments.
+    """Returns `env.default_params` as arrays with their final dtypes, computed once for equal environments.
 
-    Python numbers and 64-bit numpy arrays become numpy arrays of 32 bits; a device array stays where it is.
+    Python numbers and 64-bit numpy arrays become 32-bit numpy arrays. Arrays on a device stay there.
 
     Raises:
-      InvalidParamsError: a value is invalid, which an option of the environment may have set.
-      EnvironmentDefinitionError: a field of the environment cannot be hashed.
+      InvalidParamsError: a value is invalid. An option of the environment may have set it.
+      EnvironmentDefinitionError: a field of the environment is not hashable.
     """
     try:
         return _default_params(env)
@@ -89,16 +89,16 @@ def _default_params(env: Env) -> PyTree:
 
     params: PyTree = env.default_params
     check_pytree(env, params, "default_params")
-    with jax.ensure_compile_time_eval():  # the caller may be tracing, and the result is kept
+    with jax.ensure_compile_time_eval():  # the caller may be tracing, and the result is cached
         defaults = trees.conform(params, jax.tree.map(struct, params), f"{env.name}'s params", InvalidParamsError)
     _check_values(env, defaults, defaults)
     return defaults
 
 
 def device_params(env: Env) -> PyTree:
-    """`env.default_params` on the default device, where no call has to convert or copy them again.
+    """Returns `env.default_params` on the default device, so that calls don't convert or transfer them again.
 
-    Every call copies them, because a program may donate its arguments.
+    Each call makes a new copy, because a program may donate its arguments.
     """
     with jax.ensure_compile_time_eval():  # the caller may be tracing
         return jax.tree.map(
@@ -113,22 +113,22 @@ def _default_action_space(env: Env) -> spaces.Space:
 
 @functools.lru_cache(maxsize=512)
 def state_struct(env: Env) -> PyTree:
-    """The types of a state, as `jax.ShapeDtypeStruct`, found once for equal environments."""
+    """Returns the types of a state, as `jax.ShapeDtypeStruct`s, computed once for equal environments."""
     key = jax.eval_shape(lambda: jax.random.key(0))
     return jax.eval_shape(functools.partial(new_state, env), key, default_params(env))
 
 
 def new_state(env: Env, key: jax.Array, params: PyTree) -> PyTree:
-    """The first state of a new episode."""
+    """Returns the first state of a new episode."""
     draws = env.draw_start(key, params)
     return vary_alike(init_state(env, draws, params), key, draws, params)
 
 
 def init_state(env: Env, draws: PyTree, params: PyTree) -> PyTree:
-    """`env.init_state`, with the types that every state has.
+    """Calls `env.init_state` and casts the result to the types that every state has.
 
     Raises:
-      EnvironmentDefinitionError: the state's class lacks the decorator that makes it a pytree.
+      EnvironmentDefinitionError: the state's class is not a pytree, because a decorator is missing.
     """
     state = env.init_state(draws, params)
     check_pytree(env, state, "init_state")
@@ -137,19 +137,19 @@ def init_state(env: Env, draws: PyTree, params: PyTree) -> PyTree:
 
 @functools.lru_cache(maxsize=512)
 def action_mask_struct(env: Env) -> PyTree:
-    """The types of an action mask, found once for equal environments; None where all actions are always legal."""
+    """Returns the types of an action mask, or None if all actions are always legal. Computed once per environment."""
     return jax.eval_shape(env.action_mask, state_struct(env), default_params(env))
 
 
 def param_names(params: PyTree) -> tuple[str, ...]:
-    """The names that `params.replace` takes: of the params, and of those inside if they are a wrapper's."""
+    """Returns the names that `params.replace` accepts, including those inside a wrapper's params."""
     names = tuple(field.name for field in dataclasses.fields(params))
     inner = getattr(params, "env_params", None)
     return names if inner is None else tuple(name for name in names if name != "env_params") + param_names(inner)
 
 
 def with_updates(env: Env, params: PyTree) -> PyTree:
-    """The params; where only a mapping is given, the default params with these.
+    """Returns the params. A mapping is applied to the default params.
 
     Raises:
       InvalidParamsError: the mapping names a param that the environment does not have.
@@ -158,7 +158,7 @@ def with_updates(env: Env, params: PyTree) -> PyTree:
 
 
 def check_pytree(env: Env, value: PyTree, method: str) -> None:
-    """Raises `EnvironmentDefinitionError` where what a method returned lacks the decorator that makes it a pytree."""
+    """Raises `EnvironmentDefinitionError` if a method returned an object that is not a pytree."""
     if any(leaf is value for leaf in jax.tree.leaves(value)):
         raise EnvironmentDefinitionError(
             f"{env.name}.{method} returned a {type(value).__name__}, which is not a pytree: decorate the class with "
@@ -167,10 +167,10 @@ def check_pytree(env: Env, value: PyTree, method: str) -> None:
 
 
 def _check_values(env: Env, params: PyTree, defaults: PyTree) -> None:
-    """Looks at numpy arrays only: a JAX array may be a tracer, or still being computed."""
+    """Checks numpy arrays only, because a JAX array may be a tracer, or still being computed."""
     limit = getattr(params, "max_steps_in_episode", None)
     if isinstance(limit, np.ndarray) and (limit < 1).any():
-        must = "must be at least 1, or envcore.NO_TIME_LIMIT for none"
+        must = "must be at least 1, or envcore.NO_TIME_LIMIT for no limit"
         raise InvalidParamsError(f"{env.name}'s params.max_steps_in_episode {must}, got {limit}.")
     check_finite(env.name, params, defaults)
     env.check_params(params)
@@ -180,24 +180,24 @@ _LIMIT = "envcore_limit"
 
 
 def limit(default: Any = dataclasses.MISSING, **options: Any) -> PyTree:
-    """Declares a param that is a limit: infinity is a value of it, and means that there is none.
+    """Declares a param for which infinity is allowed and means no limit.
 
         x_threshold: Any = limit(2.4)
 
-    All other floats among the params must be finite. `check_params` decides on the sign, as it does for finite values.
+    All other float params must be finite. Check the sign in `check_params`, as for finite values.
 
     Args:
-      default: the field's default; without one, give `default_factory`.
-      **options: those of `flax.struct.field`.
+      default: the field's default. Pass `default_factory` instead if there is none.
+      **options: options of `flax.struct.field`.
     """
     return struct.field(default=default, metadata={_LIMIT: True}, **options)
 
 
 def may_be_infinite(params: PyTree, path: tuple[PyTree, ...], default: Any) -> bool:
-    """Whether the param at a key path of JAX's may be infinite; `default` is its default as an array.
+    """Returns whether the param at a JAX key path may be infinite. `default` is its default value as an array.
 
-    A `limit` may, and so may a param whose default holds an infinite number, because the fields of other libraries'
-    params cannot be marked.
+    This is so for a `limit`, and for a param whose default contains infinity, because fields of other libraries' params
+    can't be declared with `limit`.
     """
     for key in path:
         name = getattr(key, "name", None)
@@ -210,7 +210,7 @@ def may_be_infinite(params: PyTree, path: tuple[PyTree, ...], default: Any) -> b
 
 
 def check_finite(env_name: str, params: PyTree, defaults: PyTree) -> None:
-    """Raises `InvalidParamsError` for a NaN, and for an infinite number in a param that may not be infinite."""
+    """Raises `InvalidParamsError` for NaN, and for infinity in a param that must be finite."""
     for (path, leaf), default in zip(tree_leaves_with_path(params), jax.tree.leaves(defaults), strict=True):
         if isinstance(leaf, jax.Array) or trees.is_finite(leaf):
             continue
@@ -224,17 +224,17 @@ def check_finite(env_name: str, params: PyTree, defaults: PyTree) -> None:
 
 
 def broken(env: Any, method: str, problem: str) -> EnvironmentDefinitionError:
-    """The error for what a method of the author's returned, with the line where the method begins."""
+    """Returns the error for a wrong result of an author's method, with the line where the method begins."""
     code = getattr(inspect.unwrap(getattr(type(env), method)), "__code__", None)
     where = "" if code is None else f" ({method} is at {code.co_filename}:{code.co_firstlineno})"
     return EnvironmentDefinitionError(f"{type(env).__qualname__} breaks the contract: {problem}{where}")
 
 
 def check_hashable(env: Any) -> None:
-    """Raises `EnvironmentDefinitionError` where a field cannot be hashed, as a list cannot."""
+    """Raises `EnvironmentDefinitionError` if a field is not hashable, such as a list."""
     try:
         hash(env)
     except TypeError as error:
         raise EnvironmentDefinitionError(
-            f"{env!r} must be hashable, because equal environments share one compilation: use tuples in place of lists."
+            f"{env!r} must be hashable, because equal environments share one compilation: use tuples instead of lists."
         ) from error

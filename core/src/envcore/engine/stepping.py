@@ -1,7 +1,6 @@
-"""Steps and auto-reset, made of an author's rules, and the programs that `Environment`'s public methods compile.
+"""`advance`, `restart` and auto-reset, built on an author's rules, and the compiled programs of public methods.
 
-There is one program for all equal environments. Where the caller's own `jit` traces it, it is inlined: the compiled
-program does not call it.
+Equal environments share one program. Inside your own `jit`, it is inlined instead of called.
 """
 
 from __future__ import annotations
@@ -22,20 +21,19 @@ from envcore.fusion import compute_once
 from envcore.typing import PyTree
 
 NO_TIME_LIMIT = 2**31 - 1
-"""`max_steps_in_episode` of an environment that has no time limit: no step is ever truncated.
+"""`max_steps_in_episode` for no time limit: no step is ever truncated.
 
-It is also the largest value of `state.time`. The count stops there, and the episode continues without truncation; every
-smaller limit has been reached by then.
+It is also the largest value of `state.time`, where the count stops. Episodes continue after that without truncation.
 """
 
 
 def next_time(time: jax.Array) -> jax.Array:
-    """The time one step later, int32 of any shape; it stays at 2**31 - 1, where adding 1 would wrap around."""
+    """Returns the time one step later, int32 of any shape. Stops at 2**31 - 1 instead of wrapping around."""
     return time + (time != np.int32(NO_TIME_LIMIT)).astype(jnp.int32)
 
 
 def is_time_up(time: jax.Array, limit: Any) -> jax.Array:
-    """Whether the limit is reached, bool of the time's shape; `NO_TIME_LIMIT` never is."""
+    """Returns whether the time limit is reached, bool of the time's shape. `NO_TIME_LIMIT` is never reached."""
     return (time >= limit) & (limit != np.int32(NO_TIME_LIMIT))
 
 
@@ -43,13 +41,13 @@ Info = dict[str, PyTree]
 
 
 class Outcome(NamedTuple):
-    """What one step of an episode leads to.
+    """The result of one step without auto-reset.
 
     Attributes:
-      state: the state after the step, before any reset.
+      state: the state after the step.
       reward: float32 ().
-      terminated: bool (), the episode has come to an end of its own.
-      truncated: bool (), the time limit is reached.
+      terminated: bool (), whether the episode terminated.
+      truncated: bool (), whether the time limit is reached.
       info: the environment's own entries.
     """
 
@@ -61,17 +59,17 @@ class Outcome(NamedTuple):
 
 
 _program = functools.partial(jax.jit, static_argnums=0, inline=True)
-"""Compiles a function of an environment, which is static, and arrays."""
+"""Compiles a function whose first argument, the environment, is static."""
 
 
 @_program
 def advance(env: Env, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
     """`Environment.advance`."""
 
-    # Without the boundary XLA CPU computes the rules again for everything that reads a part of the state, and rounds
-    # floats as it fuses them, not always in the same way in two programs. With it, every program rounds in the same
+    # Without the boundary, XLA CPU recomputes the rules for everything that uses a part of the state, and rounds floats
+    # depending on what it fuses, so that two programs can differ. With the boundary, every program rounds in the same
     # way, and rollouts of 2,048 light environments take 0.67 to 0.97 of the time.
-    # JAX's errors name the author's function in place of this one.
+    # It is named after the author's function, so that JAX's errors name that one.
     @functools.wraps(env.transition)
     def rules(state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:
         return _advance(env, state, action, draws, params)
@@ -95,14 +93,14 @@ def restart(env: Env, key: jax.Array, done: jax.Array, state: PyTree, params: Py
 
 
 def _checked_transition(env: Env, state: PyTree, result: PyTree) -> tuple[PyTree, ...]:
-    """What `transition` returned, with the contract's types and the next time."""
+    """Casts what `transition` returned to the contract's types, and advances the time."""
     if not isinstance(result, tuple) or len(result) not in (3, 4):
         raise arguments.broken(
             env, "transition", f"transition must return (state, reward, terminated[, info]), got {result!r}"
         )
     after, reward, terminated, info = result if len(result) == 4 else (*result, {})
     if not isinstance(info, dict):
-        raise arguments.broken(env, "transition", f"transition must return a dict fourth, got {info!r}")
+        raise arguments.broken(env, "transition", f"transition must return a dict as the fourth value, got {info!r}")
     after = conform(env, "transition", after, state, "transition's state").replace(time=next_time(state.time))
     reward = conform(env, "transition", reward, jax.ShapeDtypeStruct((), jnp.float32), "transition's reward")
     terminated = conform(env, "transition", terminated, jax.ShapeDtypeStruct((), jnp.bool_), "transition's terminated")
@@ -110,19 +108,19 @@ def _checked_transition(env: Env, state: PyTree, result: PyTree) -> tuple[PyTree
 
 
 def conform(env: Env, method: str, value: PyTree, expected: PyTree, what: str) -> PyTree:
-    """What an author's method returned, with exactly the types that are expected."""
+    """Casts what an author's method returned to exactly the expected types."""
     return trees.conform(value, expected, what, functools.partial(arguments.broken, env, method))
 
 
 @_program
 def observe(env: Env, state: PyTree, params: PyTree) -> PyTree:
-    """`Environment.observe`, with the types that every observation has."""
+    """Calls `Environment.observe` and casts to the types that every observation has."""
     return trees.narrow(env.observe(state, params))
 
 
 @_program
 def action_mask(env: Env, state: PyTree, params: PyTree) -> PyTree:
-    """`Environment.action_mask`, with the types that every mask has."""
+    """Calls `Environment.action_mask` and casts to the types that every mask has."""
     return trees.narrow(env.action_mask(state, params))
 
 
@@ -141,7 +139,7 @@ def step(env: Env, key: jax.Array, state: PyTree, action: PyTree, params: PyTree
     state = env.restart(random.reset_key(key), done, outcome.state, params)
     state = conform(env, "restart", state, outcome.state, "restart's state")
     state = vary_alike(state, key, action, params)
-    # Once for obs and once for final_obs: whichever of them the program does not use, XLA deletes.
+    # Computed for both obs and final_obs. XLA deletes whichever the program doesn't use.
     obs, final_obs = observe(env, state, params), observe(env, outcome.state, params)
     return obs, state, outcome.reward, done, _info(outcome, final_obs, action_mask(env, state, params))
 
@@ -165,12 +163,12 @@ def _info(outcome: Outcome, final_obs: PyTree, mask: PyTree) -> Info:
     }
     clash = sorted(set(own) & set(outcome.info))
     if clash:
-        raise EnvironmentDefinitionError(f"info[{clash[0]!r}] is the base class's own entry: give it another name.")
+        raise EnvironmentDefinitionError(f"info[{clash[0]!r}] is set by the base class. Use another name.")
     return {**outcome.info, **own}
 
 
 def own_info(info: Info) -> Info:
-    """The environment's own entries of `info`, without those that every environment has: for adapters."""
+    """Returns the environment's own entries of `info`, without those that every environment has. For adapters."""
     return {name: value for name, value in info.items() if name not in _OF_EVERY_ENVIRONMENT}
 
 

@@ -1,15 +1,15 @@
-"""Anti-aliased pictures as pure JAX functions, for `jit`, `vmap` and `scan` on any device.
+"""Draws anti-aliased pictures in pure JAX, under `jit`, `vmap` and `scan` on any device.
 
-A shape is a signed distance: a function of points `(x, y)` that is negative inside, zero on the edge and positive
-outside, in the units of the scene. A picture is a window on the scene and a list of shapes with colors, painted from
-back to front:
+A shape is a signed distance function: for points `(x, y)` in scene units, it is negative inside the shape, zero on the
+edge and positive outside. A picture is a window on the scene and a list of shapes with colors, painted from back to
+front:
 
     window = painting.Window.around(x=(-1.0, 1.0), y=(-1.0, 1.0))
     pixels = painting.paint(height, window, (painting.circle((0.0, 0.0), 0.5), painting.RED))
 
-Each pixel is computed independently, without loops, so XLA paints a picture, or a batch, in one vectorized pass.
-Only the height and the aspect ratio are static; every other number may be traced. `envcore.painting.figures` has the
-figures that several suites share, such as grids, carts and gauges.
+Each pixel is computed independently, without loops, so XLA paints a picture or a batch in one vectorized pass. Only the
+height and the aspect ratio are static. All other numbers can be traced. `envcore.painting.figures` has figures that
+several suites share, such as grids, carts and gauges.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ from envcore.fusion import compute_once
 from envcore.typing import PyTree
 
 Shape: TypeAlias = Callable[[jax.Array, jax.Array], jax.Array]
-"""A function from points to their signed distances: x and y, float32 and broadcastable to each other, to float32."""
+"""A signed distance function: x and y, float32 and broadcastable to each other, to float32."""
 
 Number: TypeAlias = jax.Array | np.ndarray | np.number | float
-"""A float scalar, Python's or an array."""
+"""A float scalar, Python or array."""
 
 Point: TypeAlias = tuple[Number, Number]
-"""Two float scalars, x to the right and y up."""
+"""Two float scalars: x to the right and y up."""
 
 Color: TypeAlias = tuple[Number, Number, Number]
-"""Red, green and blue, scalars from 0 to 255."""
+"""Red, green and blue as scalars from 0 to 255."""
 
 PAPER = (246, 244, 239)  # the background
 SHADE = (226, 223, 214)  # guides and other things in the background
 STONE = (160, 164, 171)  # fixed parts: rails, walls, posts
 INK = (38, 45, 58)  # wheels, joints, outlines
 BLUE = (49, 104, 178)
-ORANGE = (203, 91, 24)  # as dark as a contrast of 3 with pale boards, and with INK, needs
+ORANGE = (203, 91, 24)  # dark enough for a contrast of 3 with pale boards, and light enough for one with INK
 GREEN = (98, 158, 107)
 RED = (208, 66, 61)
 YELLOW = (244, 190, 66)
 
 Paint: TypeAlias = Callable[[jax.Array, jax.Array], Color]
-"""A color that depends on the position: a function of x and y, as for a shape, to levels that broadcast with them."""
+"""A color that depends on the position: a function of x and y to red, green and blue, which broadcast with them."""
 
 P = ParamSpec("P")
 
@@ -66,8 +66,8 @@ class Window(NamedTuple):
     """The part of the scene that a picture shows.
 
     Attributes:
-      center: the point at its center.
-      height: distance from its lower to its upper edge, float scalar > 0.
+      center: the center point.
+      height: height in scene units, float scalar > 0.
       aspect: width divided by height, a Python float.
     """
 
@@ -77,7 +77,7 @@ class Window(NamedTuple):
 
     @classmethod
     def around(cls, x: Point, y: Point, aspect: float = 1.0) -> Window:
-        """The smallest window with this aspect ratio that shows `x[0] <= x <= x[1]` and `y[0] <= y <= y[1]`."""
+        """Returns the smallest window with this aspect ratio that contains the intervals `x` and `y`, (low, high)."""
         height = jnp.maximum(_scalar(y[1] - y[0]), _scalar((x[1] - x[0]) / aspect))
         return cls(((x[0] + x[1]) / 2, (y[0] + y[1]) / 2), height, aspect)
 
@@ -85,12 +85,12 @@ class Window(NamedTuple):
 def picture(painter: Callable[P, jax.Array]) -> Callable[P, jax.Array]:
     """Decorates a painter: a function `paint_something(height, *numbers, **options)` that returns a picture.
 
-    Numbers are given by position, as arrays or pytrees of arrays. Options, which are keyword-only, must be hashable.
-    The painter is compiled once for each height and set of options, and is inlined under the caller's own `jit`. It
-    receives every number as an array of at most 32 bits.
+    Numbers are positional arguments: arrays or pytrees of arrays. Options are keyword-only and must be hashable. The
+    painter is compiled once for each height and set of options, and inlined under the caller's own `jit`. It receives
+    all numbers as arrays of at most 32 bits.
 
     Raises:
-      InvalidArgumentError: of the painter, the height is not a positive integer.
+      InvalidArgumentError: the height passed to the painter is not a positive integer.
     """
     paint_numbers: Callable[..., jax.Array] = painter
     parameters = inspect.signature(painter).parameters.values()
@@ -105,12 +105,12 @@ def picture(painter: Callable[P, jax.Array]) -> Callable[P, jax.Array]:
 
 
 def paint(height: int, window: Window, *layers: tuple[Shape, Color | Paint], background: Color = PAPER) -> jax.Array:
-    """Paints shapes over each other, the first at the back.
+    """Paints shapes over each other, starting at the back.
 
     Args:
-      height: the height of the picture in pixels; its width is `round(height * window.aspect)`.
+      height: height of the picture in pixels. Its width is `round(height * window.aspect)`.
       window: the part of the scene to show.
-      *layers: shapes and their colors. Edges are blended over one pixel; where a distance is NaN, nothing is painted.
+      *layers: shapes and their colors. Edges are blended over one pixel. NaN distances are not painted.
       background: the color behind all shapes.
 
     Returns:
@@ -128,12 +128,12 @@ def paint(height: int, window: Window, *layers: tuple[Shape, Color | Paint], bac
         coverage = jnp.where(inside > 0, jnp.minimum(inside, 1), 0)
         levels = color(x, y) if callable(color) else map(_scalar, color)
         planes = tuple(plane + coverage * (level - plane) for plane, level in zip(planes, levels, strict=True))
-    # The words are stored before they are split into bytes, or XLA would paint each pixel once per byte.
+    # Storing the words before splitting them into bytes stops XLA from painting each pixel once per byte.
     return compute_once(_bytes, _words(planes))
 
 
 def shades(values: ArrayLike, low: Color = PAPER, high: Color = INK) -> Paint:
-    """Paints grid cells `low` where `values`, float (rows, columns), is 0, `high` where it is 1, blended between."""
+    """Paints grid cells by `values`, float (rows, columns): 0 is `low`, 1 is `high`, with blending in between."""
 
     def levels(x: jax.Array, y: jax.Array) -> Color:
         share = _in_cell(jnp.asarray(values, jnp.float32), x, y, outside=0)
@@ -144,8 +144,8 @@ def shades(values: ArrayLike, low: Color = PAPER, high: Color = INK) -> Paint:
 
 
 def checked_height(height: object) -> int:
-    """Returns the height as a Python integer, and raises `InvalidArgumentError` if it is not one from 1 to 65,536."""
-    # No image format allows more, and tracing a larger picture could exhaust the memory.
+    """Returns the height as a Python integer. Raises `InvalidArgumentError` if it is not from 1 to 65,536."""
+    # Image formats allow no more, and tracing a larger picture could exhaust the memory.
     return positive_integer("the height of a picture", height, InvalidArgumentError, at_most=2**16)
 
 
@@ -158,7 +158,7 @@ def circle(center: Point, radius: Number) -> Shape:
 
 
 def segment(start: Point, end: Point, radius: Number) -> Shape:
-    """A straight line with round ends, `2 * radius` thick; `start` and `end` may coincide."""
+    """A straight line with round ends, `2 * radius` thick. `start` and `end` may coincide."""
     x0, y0, x1, y1 = map(_scalar, (*start, *end))
     dx, dy = x1 - x0, y1 - y0
     scale = 1 / jnp.maximum(dx * dx + dy * dy, np.float32(1e-12))
@@ -172,7 +172,7 @@ def segment(start: Point, end: Point, radius: Number) -> Shape:
 
 
 def box(center: Point, size: Point, corner: Number = 0.0) -> Shape:
-    """An axis-aligned rectangle with corners of radius `corner`; `size` is its width and height."""
+    """An axis-aligned rectangle of `size` (width and height), with corners of radius `corner`."""
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
         radius = _scalar(corner)
@@ -185,10 +185,10 @@ def box(center: Point, size: Point, corner: Number = 0.0) -> Shape:
 
 
 def polygon(*vertices: Point) -> Shape:
-    """A convex polygon, its vertices counter-clockwise.
+    """A convex polygon with counter-clockwise vertices.
 
-    Outside, near a vertex, the distance is the larger of the distances to the lines through its two edges, so corners
-    stay sharp.
+    Outside, near a vertex, the distance is the larger of the distances to the lines through the two adjacent edges, so
+    corners stay sharp.
     """
     corners = [(_scalar(x), _scalar(y)) for x, y in vertices]
     edges: list[tuple[jax.Array, ...]] = []
@@ -212,7 +212,7 @@ def half_plane(level: Number) -> Shape:
 def under(curve: Callable[[jax.Array], jax.Array]) -> Shape:
     """Everything below `y = curve(x)`.
 
-    The distance is measured to the curve's tangent at the same x, which is accurate near the curve, where it matters.
+    The distance is measured to the curve's tangent at the same x, which is accurate near the curve.
     """
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -225,15 +225,15 @@ def under(curve: Callable[[jax.Array], jax.Array]) -> Shape:
 def arc(center: Point, radius: Number, start: Number, sweep: Number, width: Number) -> Shape:
     """A circular arc with round ends, `width` thick.
 
-    It begins at the angle `start`, counter-clockwise from the x axis, and extends over `sweep`, which may be negative
-    and is at most one turn; both in radians.
+    It begins at the angle `start`, counter-clockwise from the x axis, and extends over the angle `sweep`. Both are in
+    radians. `sweep` may be negative, and is at most one turn.
     """
     half = jnp.abs(_scalar(sweep)) / 2
     end = _scalar(radius) * trig.cos(half), _scalar(radius) * trig.sin(half)
 
     def from_middle(x: jax.Array, y: jax.Array) -> jax.Array:
         y = jnp.abs(y)
-        is_beside = y * trig.cos(half) <= x * trig.sin(half)  # beside the line from the center through the end
+        is_beside = y * trig.cos(half) <= x * trig.sin(half)  # of the line from the center through the end
         to_circle = jnp.abs(_norm(x, y) - _scalar(radius))
         return jnp.where(is_beside, to_circle, _norm(x - end[0], y - end[1])) - _scalar(width) / 2
 
@@ -244,12 +244,12 @@ def arc(center: Point, radius: Number, start: Number, sweep: Number, width: Numb
 
 
 def union(*shapes: Shape) -> Shape:
-    """All of the shapes as one, to share a color."""
+    """Combines shapes into one, so that they share a color."""
     return lambda x, y: functools.reduce(jnp.minimum, [shape(x, y) for shape in shapes])
 
 
 def placed(shape: Shape, origin: Point, angle: Number) -> Shape:
-    """The shape rotated counter-clockwise by `angle` radians about (0, 0), then moved by `origin`."""
+    """Rotates a shape counter-clockwise by `angle` radians about (0, 0), then moves it by `origin`."""
     sine, cosine = trig.sin(_scalar(angle)), trig.cos(_scalar(angle))
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -260,13 +260,13 @@ def placed(shape: Shape, origin: Point, angle: Number) -> Shape:
 
 
 def scaled(shape: Shape, origin: Point, scale: Number) -> Shape:
-    """The shape scaled by a factor `scale` > 0 about (0, 0), then moved by `origin`."""
+    """Scales a shape by a factor `scale` > 0 about (0, 0), then moves it by `origin`."""
     x0, y0, scale = map(_scalar, (*origin, scale))
     return lambda x, y: scale * shape((x - x0) / scale, (y - y0) / scale)
 
 
 def outline(shape: Shape, width: Number) -> Shape:
-    """A line along the shape's edge, `width` thick, half of it inside."""
+    """A line along the shape's edge, `width` thick, centered on the edge."""
     return lambda x, y: jnp.abs(shape(x, y)) - _scalar(width) / 2
 
 
@@ -276,9 +276,9 @@ def shown(shape: Shape, condition: ArrayLike) -> Shape:
 
 
 def repeated(shape: Shape, where: ArrayLike) -> Shape:
-    """Copies of a shape in the cells of a grid where `where`, bool (rows, columns), is true.
+    """Copies a shape to the cells of a grid where `where`, bool (rows, columns), is true.
 
-    The shape is centered on (0, 0). Cells are unit squares and row 0 is at the top: the center of
+    The shape must be centered on (0, 0). Cells are unit squares and row 0 is at the top: the center of
     `where[row, column]` is `(column + 0.5, rows - row - 0.5)`. Copies are clipped to their cells.
     """
 
@@ -293,7 +293,7 @@ def repeated(shape: Shape, where: ArrayLike) -> Shape:
 
 
 def _pixel_centers(size: tuple[int, int], window: Window) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Returns x as (1, width), y as (height, 1), and the size of a pixel, in units of the scene."""
+    """Returns x as (1, width), y as (height, 1), and the size of a pixel, in scene units."""
     height, width = size
     pixel = _scalar(window.height) / height
     column = np.arange(width, dtype=np.float32)[None, :] - np.float32(width / 2 - 0.5)
@@ -308,12 +308,12 @@ def _words(planes: tuple[jax.Array, ...]) -> jax.Array:
 
 
 def _bytes(words: jax.Array) -> jax.Array:
-    """Unpacks such words to uint8 (height, width, 3)."""
+    """Unpacks words from `_words` to uint8 (height, width, 3)."""
     return lax.bitcast_convert_type(words, jnp.uint8)[..., :3]
 
 
 def _in_cell(values: jax.Array, x: jax.Array, y: jax.Array, outside: Number) -> jax.Array:
-    """The value of the cell that each point lies in."""
+    """Returns the value of the cell in which each point lies, or `outside`."""
     rows, columns = values.shape
     row, column = rows - 1 - jnp.floor(y).astype(jnp.int32), jnp.floor(x).astype(jnp.int32)
     is_inside = (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
@@ -324,7 +324,7 @@ def _scalar(value: Number) -> jax.Array:
     value = jnp.asarray(value, jnp.float32)
     if value.shape:
         raise InvalidArgumentError(
-            f"a picture shows one state, got numbers of shape {value.shape}; for a batch, use jax.vmap."
+            f"a picture shows one state, got numbers of shape {value.shape}. For a batch, use jax.vmap."
         )
     return value
 

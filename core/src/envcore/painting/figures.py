@@ -1,8 +1,8 @@
 """Figures that several suites share, each as layers for `painting.paint(height, window, *figure)`.
 
-All pictures share a style: the agent is blue if it is a machine, and orange if it walks on a grid or is on a dark
-screen; goals and other good things are green, dangers red, walls and other fixed parts gray, boards and guides pale.
-What the agent controls has a contrast of at least 3 with what surrounds it.
+All pictures share a style. The agent is blue if it is a machine, and orange if it walks on a grid or is on a dark
+screen. Goals and other good things are green, dangers red, walls and other fixed parts gray, boards and guides pale.
+The agent has a contrast of at least 3 with its surroundings.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Layer = tuple[painting.Shape, painting.Color | painting.Paint]
 
 
 def cart_and_pole(x: Number, theta: Number, length: Number, rail_end: Number) -> list[Layer]:
-    """A cart at `x` on a rail from `-rail_end` to `rail_end`, and its pole, `theta` rad clockwise from upright."""
+    """A cart at `x` on a rail from `-rail_end` to `rail_end`, with a pole `theta` rad clockwise from upright."""
     hinge = (x, 0.2)
     tip = (x + length * trig.sin(theta), 0.2 + length * trig.cos(theta))
     stops = [painting.box((end, -0.1), (0.08, 0.3), corner=0.03) for end in (-rail_end - 0.37, rail_end + 0.37)]
@@ -34,9 +34,9 @@ def cart_and_pole(x: Number, theta: Number, length: Number, rail_end: Number) ->
 
 
 def car_on_hill(position: Number, goal: Number, low: Number, high: Number) -> tuple[painting.Window, list[Layer]]:
-    """Mountain car's hill, a wall at its left end `low`, the car at `position`, and a flag at `goal`.
+    """Mountain car's hill, with a wall at its left end `low`, the car at `position`, and a flag at `goal`.
 
-    The window extends a little beyond `low` and `high`; its width is 3/2 of its height.
+    The window extends a little beyond `low` and `high`. Its width is 3/2 of its height.
     """
     window = painting.Window.around(x=(low - 0.2, high + 0.15), y=(-0.05, 1.35), aspect=1.5)
     wall = painting.box((low - 0.14, hill(low) + 0.1), (0.05, 0.5), corner=0.02)
@@ -66,7 +66,7 @@ def hill(position: Number) -> jax.Array:
 
 
 def board(rows: int, columns: int) -> tuple[painting.Window, Layer]:
-    """A pale board of unit cells, and a window around it; the center of a cell is `cell(row, column, rows)`."""
+    """A pale board of unit cells, and a window around it. The center of a cell is `cell(row, column, rows)`."""
     window = painting.Window.around(x=(-0.5, columns + 0.5), y=(-0.5, rows + 0.5), aspect=(columns + 1) / (rows + 1))
     return window, (painting.box((columns / 2, rows / 2), (columns + 0.2, rows + 0.2), corner=0.15), painting.SHADE)
 
@@ -98,7 +98,7 @@ def gauge(
     color: painting.Color = painting.INK,
     width: Number = 0.12,
 ) -> list[Layer]:
-    """A bar to the right of `left` that is filled to `share` of its length, for time, regret and the like.
+    """A bar to the right of `left`, filled to `share` of its length. Shows time, regret and the like.
 
     Shares are clipped to [0, 1].
     """
@@ -110,7 +110,7 @@ def gauge(
 
 
 def bars(values: ArrayLike, width: float = 0.7) -> painting.Shape:
-    """Columns from y = 0 up or down to `values`, float32 (n,); the column of `values[i]` is centered on x = i + 0.5."""
+    """Bars from y = 0 up or down to `values`, float32 (n,). The bar of `values[i]` is centered on x = i + 0.5."""
     values = jnp.asarray(values, jnp.float32)
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -124,7 +124,7 @@ def bars(values: ArrayLike, width: float = 0.7) -> painting.Shape:
 
 
 def either(condition: ArrayLike, on_true: painting.Color, on_false: painting.Color) -> painting.Color:
-    """One color where `condition` is true, else the other: a bool scalar, or inside a paint, bools that broadcast."""
+    """Selects a color by `condition`, a bool scalar. Inside a paint, `condition` can be bools that broadcast."""
     red, green, blue = (
         jnp.where(condition, jnp.asarray(a, jnp.float32), jnp.asarray(b, jnp.float32))
         for a, b in zip(on_true, on_false, strict=True)
@@ -133,7 +133,7 @@ def either(condition: ArrayLike, on_true: painting.Color, on_false: painting.Col
 
 
 def by_column(condition: ArrayLike, on_true: painting.Color, on_false: painting.Color) -> painting.Paint:
-    """A paint for columns one unit apart, such as those of `bars`: one of two colors by `condition`, bool (n,)."""
+    """A paint for columns one unit apart, such as `bars`, that selects each color by `condition`, bool (n,)."""
     condition = jnp.asarray(condition, jnp.bool_)
 
     def levels(x: jax.Array, y: jax.Array) -> painting.Color:
@@ -144,5 +144,5 @@ def by_column(condition: ArrayLike, on_true: painting.Color, on_false: painting.
 
 
 def _column(x: jax.Array, count: int) -> jax.Array:
-    """The index of the nearest of `count` columns, int32."""
+    """Returns the index of the nearest of `count` columns, int32."""
     return jnp.clip(jnp.floor(x).astype(jnp.int32), 0, count - 1)

@@ -1,4 +1,4 @@
-"""Wrappers that change actions, `ClipAction`, `RescaleAction`, `StickyAction`, and one that checks them."""
+"""Wrappers that change or check actions: `ClipAction`, `RescaleAction`, `StickyAction` and `CheckActions`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from envcore.wrappers.base import Wrapper, WrapperState
 
 @dataclasses.dataclass(frozen=True)
 class ClipAction(Wrapper):
-    """Takes any real action and clips it to the bounds of the wrapped environment.
+    """Accepts any real action and clips it to the bounds of the wrapped environment's action space.
 
     Raises:
       ValueError: the wrapped action space is not a float `Box`.
@@ -39,7 +39,7 @@ class ClipAction(Wrapper):
 
 @dataclasses.dataclass(frozen=True)
 class RescaleAction(Wrapper):
-    """Takes actions in [low, high] and maps them linearly onto the bounds of the wrapped environment.
+    """Rescales actions linearly from [low, high] to the bounds of the wrapped environment's action space.
 
     Attributes:
       low: lower bound of every element, finite.
@@ -76,8 +76,8 @@ class StickyState(WrapperState):
     """State of `StickyAction`.
 
     Attributes:
-      last_action: the last executed action, as in the action space.
-      has_last_action: whether there is one in this episode, bool of the batch shape.
+      last_action: the last executed action, in the form of the action space.
+      has_last_action: whether this episode has one, bool of the batch shape.
     """
 
     last_action: PyTree
@@ -85,11 +85,11 @@ class StickyState(WrapperState):
 
 
 class StickyDraws(NamedTuple):
-    """What a step of `StickyAction` draws.
+    """Draws of a step of `StickyAction`.
 
     Attributes:
-      env_draws: those of the wrapped environment.
-      sticks: whether the last action is executed again, if there is one, bool of the batch shape.
+      env_draws: draws of the wrapped environment.
+      sticks: whether to repeat the last action, if there is one, bool of the batch shape.
     """
 
     env_draws: PyTree
@@ -98,12 +98,12 @@ class StickyDraws(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class StickyAction(Wrapper):
-    """Repeats the last executed action in place of the given one, with some probability (Machado et al. 2018).
+    """Repeats the last executed action instead of the given one, with some probability (Machado et al. 2018).
 
     The first action of an episode is always executed.
 
     Attributes:
-      repeat_action_probability: of each step, in [0, 1).
+      repeat_action_probability: probability at each step, in [0, 1).
 
     Raises:
       ValueError: the probability is not a number in [0, 1).
@@ -139,15 +139,16 @@ class StickyAction(Wrapper):
 
 @dataclasses.dataclass(frozen=True)
 class CheckActions(Wrapper):
-    """Checks the value of every action and fails where one is outside the action space, or NaN. For debugging.
+    """Checks the values of all actions, and fails if one is NaN or outside the action space. For debugging.
 
-    The environment itself never reads what a JAX array holds, because that would wait for the device. This sends every
-    action through the host (`jax.debug.callback`), also in a compiled program, under `vmap` and in a `scan`. At the
-    first invalid action the program fails with the error that JAX makes of an `InvalidActionError`, usually a
-    `jax.errors.JaxRuntimeError`, and its message. Programs run asynchronously, so the error comes at the latest where
-    you wait for a result, as by `jax.block_until_ready`. It does not say which step failed.
+    Without this wrapper, values inside JAX arrays are not checked, because that would block on the device. With it,
+    every action is sent to the host (`jax.debug.callback`), even in a compiled program, under `vmap` and in a `scan`.
+    At the first invalid action the program fails. JAX turns the `InvalidActionError` into its own error, usually a
+    `jax.errors.JaxRuntimeError` with the same message. Programs run asynchronously, so you see the error where you wait
+    for a result, for example with `jax.block_until_ready`. It doesn't say which step failed.
 
-    It checks what reaches it: around `ClipAction` the action as given, inside it the clipped one.
+    The order of wrappers matters: around `ClipAction` it checks the actions that you pass, and inside it the clipped
+    ones.
     """
 
     def advance(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:

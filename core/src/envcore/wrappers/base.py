@@ -1,7 +1,8 @@
-"""`Wrapper`: forwards everything to the environment that it wraps; subclasses change what they need to.
+"""`Wrapper` and `ParamsWrapper`, the base classes of wrappers.
 
-A wrapper that remembers something has a `WrapperState`. One with params of its own, to vmap over or differentiate by,
-is a `ParamsWrapper`.
+A `Wrapper` forwards everything to the environment that it wraps, and subclasses override what they change. If your
+wrapper keeps state, make it a `WrapperState`. If it has params to vmap over or differentiate with respect to, derive
+from `ParamsWrapper`.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from envcore.typing import PyTree
 
 @struct.dataclass
 class WrapperState:
-    """State of a wrapper that remembers something.
+    """State of a wrapper that keeps state.
 
-    The fields of the wrapped state can be read as if they were the wrapper's: `state.time`, `state.theta`, or
-    `state.observation_statistics` wherever in the stack `NormalizeObservation` is.
+    You can read the fields of the wrapped state directly: `state.time`, `state.theta`, or
+    `state.observation_statistics`, wherever `NormalizeObservation` is in the stack.
 
     Attributes:
       env_state: state of the wrapped environment.
@@ -34,32 +35,32 @@ class WrapperState:
     env_state: PyTree
 
     def __getattr__(self, name: str) -> PyTree:
-        if name == "env_state" or name.startswith("__"):  # not set yet: a copy is being made
+        if name == "env_state" or name.startswith("__"):  # not set yet, while a copy is being made
             raise AttributeError(name)
         return getattr(self.env_state, name)
 
 
 @dataclasses.dataclass(frozen=True)
 class NestedParams:
-    """Params that contain others, which can be read and replaced as if they were fields of these.
+    """Params that contain other params. You can read and replace the inner ones as if they were fields of these.
 
         params.length, params.replace(length=1.0)
 
-    Subclasses are frozen dataclasses, registered by `jax.tree_util.register_dataclass`.
+    Subclasses must be frozen dataclasses, registered with `jax.tree_util.register_dataclass`.
 
     Attributes:
-      env_params: the params inside.
+      env_params: the inner params.
     """
 
     env_params: PyTree
 
     def __getattr__(self, name: str) -> Any:
-        if name == "env_params" or name.startswith("__"):  # not set yet: a copy is being made
+        if name == "env_params" or name.startswith("__"):  # not set yet, while a copy is being made
             raise AttributeError(name)
         return getattr(self.env_params, name)
 
     def replace(self, **updates: Any) -> Self:
-        """The same params but for `updates`."""
+        """Returns a copy with some params replaced."""
         own = {field.name for field in dataclasses.fields(self)}
         inner = {name: updates.pop(name) for name in set(updates) - own}
         if inner:
@@ -69,21 +70,21 @@ class NestedParams:
 
 @dataclasses.dataclass(frozen=True)
 class WrapperParams(NestedParams):
-    """Params of a wrapper that adds some to those of the wrapped environment, which are its `env_params`."""
+    """Params of a wrapper that adds some to the params of the wrapped environment, `env_params`."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Wrapper(Environment):
-    """Base of wrappers.
+    """Base class of wrappers.
 
-    Subclasses override what they need of `draw_start`, `init_state`, `draw`, `advance`, `restart`, `observe` and the
-    spaces. They change rules in `advance`, and what an auto-reset keeps in `restart`. `transition` follows from
-    `advance`. Draws stand apart from the rules here too, except in `RandomizeParams`: what a step draws may depend on
-    the params of the episode, which only `advance` knows, so its draws are the key.
+    Override what your wrapper changes of `draw_start`, `init_state`, `draw`, `advance`, `restart`, `observe` and the
+    spaces. Change rules in `advance`, and keep values over auto-resets in `restart`. `transition` follows from
+    `advance`. Random numbers are drawn separately from the rules here too. The exception is `RandomizeParams`, whose
+    draws are the key, because what a step draws can depend on the episode's params, which only `advance` knows.
 
-    In `init_state`, observe by `self.env.observe(env_state, self.inner_params(params))`, because `super().observe` has
-    to know the wrapper's own state first. If `advance` can truncate for other reasons than the time limit, override
-    `may_truncate` to return True.
+    In `init_state`, call `self.env.observe(env_state, self.inner_params(params))` for the observation, because
+    `super().observe` needs the wrapper's own state. If `advance` can truncate for reasons other than the time limit,
+    override `may_truncate` to return True.
 
     Attributes:
       env: the wrapped environment.
@@ -95,7 +96,7 @@ class Wrapper(Environment):
     env: Environment
 
     def __new__(cls, *args: PyTree, **kwargs: Any) -> Self:
-        # Before any subclass's __post_init__ looks at env. Copies and pickles are made without arguments.
+        # Checked here, before any subclass's __post_init__ uses env. Copying and unpickling pass no arguments.
         env = args[0] if args else kwargs.get("env")
         if env is not None and not isinstance(env, Environment):
             advice = ": make returns a pair, env, params = envcore.make(...)" if isinstance(env, tuple) else ""
@@ -106,7 +107,7 @@ class Wrapper(Environment):
     action_names = computed(lambda self: self.env.action_names)
     render_fps = computed(lambda self: self.env.render_fps)
     axis_name = computed(lambda self: getattr(self.env, "axis_name", None))
-    """The mapped axis over devices of a wrapped `Batched` that is a device's share; None on one device."""
+    """The mapped device axis of a wrapped `Batched` that is one device's share. None on a single device."""
 
     @property
     def default_params(self) -> PyTree:
@@ -137,7 +138,7 @@ class Wrapper(Environment):
         return self.env.observation_space(self.inner_params(params))
 
     def state_space(self, params: PyTree) -> spaces.Dict:
-        """The wrapped environment's state space, and around it the wrapper's own fields, without bounds."""
+        """Returns the wrapped environment's state space, plus the wrapper's own fields, without bounds."""
         space = self.env.state_space(self.inner_params(params))
         state, inside = arguments.state_struct(self), arguments.state_struct(self.env)
         if state == inside:
@@ -157,7 +158,7 @@ class Wrapper(Environment):
         return arguments.init_state(self.env, draws, self.inner_params(params))
 
     def transition(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree, /) -> tuple[PyTree, ...]:
-        """The rules as the wrapper changes them: `advance` without `truncated`; the state's time has been counted."""
+        """Returns what `advance` returns except `truncated`. The time in the state has already been increased."""
         outcome = self.advance(state, action, draws, params)
         return outcome.state, outcome.reward, outcome.terminated, outcome.info
 
@@ -180,35 +181,35 @@ class Wrapper(Environment):
         return self.env.render(self.inner_state(state), self.inner_params(params), height)
 
     def inner_params(self, params: PyTree) -> PyTree:
-        """The wrapped environment's params."""
+        """Returns the wrapped environment's params."""
         return params
 
     def inner_state(self, state: PyTree) -> PyTree:
-        """The wrapped environment's state."""
+        """Returns the wrapped environment's state."""
         is_own = isinstance(state, WrapperState) and arguments.state_struct(self) != arguments.state_struct(self.env)
         return state.env_state if is_own else state
 
     def over_batch(self, fun: Callable[..., PyTree]) -> Callable[..., PyTree]:
-        """Maps a function of one environment's values over the wrapped batch, if there is one."""
+        """Maps a function for one environment over the wrapped batch, if there is one."""
         for _ in self.batch_shape:
             fun = jax.vmap(fun)
         return fun
 
     def single(self, space: spaces.Space) -> spaces.Space:
-        """The space of a value of one environment, from that of the wrapped batch: undoes `batch_space`."""
+        """Returns the space of one environment, given the space of the wrapped batch. The inverse of `batch_space`."""
         for _ in self.batch_shape:
             space = space.unbatch()
         return space
 
     def draw_batch(self, draw: Callable[[tuple[int, ...]], jax.Array]) -> jax.Array:
-        """`draw(shape)` for the batch shape; on one of several devices, its rows of the draw for the whole batch."""
+        """Returns `draw(shape)` for the batch shape. On one of several devices, its rows of the whole batch's draw."""
         shape, axis_name = self.batch_shape, self.axis_name
         if axis_name is None:
             return draw(shape)
         return share_of(draw((shape[0] * axis_size(axis_name), *shape[1:])), shape[0], axis_name)
 
     def batch_space(self, space: spaces.Space) -> spaces.Space:
-        """The space of a value for every environment of a wrapped batch."""
+        """Returns the space of a value for every environment of the wrapped batch."""
         for size in reversed(self.batch_shape):
             space = space.batch(size)
         return space
@@ -216,10 +217,10 @@ class Wrapper(Environment):
 
 @dataclasses.dataclass(frozen=True)
 class ParamsWrapper(Wrapper):
-    """Base of wrappers whose params are `WrapperParams`: hands the wrapped environment its own.
+    """Base class of wrappers with params of their own, `WrapperParams`.
 
-    Subclasses implement `default_params`. Where a user gives the params of the wrapped environment alone, such as those
-    that `make` returned, the wrapper's own are their defaults.
+    Subclasses implement `default_params`. If you pass the params of the wrapped environment alone, such as those from
+    `make`, the wrapper uses its defaults for its own.
     """
 
     def _completed(self, params: PyTree) -> PyTree:

@@ -1,4 +1,4 @@
-"""`Batched` and `Sharded`: many copies of an environment, stepped together with one key, on one device or several."""
+"""`Batched` and `Sharded`: run many copies of an environment with one key, on one device or several."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from envcore.wrappers.base import Wrapper
 
 @dataclasses.dataclass(frozen=True)
 class Batched(Wrapper):
-    """`num_envs` copies in parallel: every value gets a first axis of that size, keys and params excepted.
+    """Runs `num_envs` copies in parallel. All values get a leading axis of that size, except keys and params.
 
-    This is `vmap` with the library's cheapest randomness: the keys of all copies cost an addition each
-    (`envcore.random.spawn`), and `action_space(params).sample(key)` draws all actions in one block. `draw_start`,
-    `draw` and `restart` also take typed keys (num_envs,), one for each copy.
+    This is `vmap` with cheaper random numbers: the key of each copy costs one addition (`envcore.random.spawn`), and
+    `action_space(params).sample(key)` draws all actions in one block. `draw_start`, `draw` and `restart` also accept
+    typed keys (num_envs,), one for each copy.
 
-    With an `axis_name` it is one device's share of a larger batch, for use inside `jax.shard_map` or `jax.pmap`. All
-    devices get the same key. Together they do what one device does with `Batched(env, num_envs * num_devices)`: copy
-    `i` of device `d` is copy `d * num_envs + i` of that batch, with the same random numbers. `Sharded` is the whole
-    batch, for use inside `jit`.
+    With an `axis_name`, it is one device's share of a larger batch, for use inside `jax.shard_map` or `jax.pmap`. Pass
+    the same key on all devices. Together they compute what one device computes with
+    `Batched(env, num_envs * num_devices)`: copy `i` of device `d` is copy `d * num_envs + i` of that batch, with the
+    same random numbers. For the whole batch inside `jit`, use `Sharded`.
 
     Attributes:
       env: the environment.
-      num_envs: number of copies; with an `axis_name`, on each device.
-      axis_name: the name of the mapped axis over devices, or a tuple of names; None for one device.
+      num_envs: number of copies. With an `axis_name`, the number on each device.
+      axis_name: name of the mapped device axis, or a tuple of names. None for a single device.
 
     Raises:
       ValueError: num_envs is not a positive integer.
@@ -85,11 +85,11 @@ class Batched(Wrapper):
         return jax.vmap(self.env.action_mask, (0, None))(state, params)
 
     def render(self, state: PyTree, params: PyTree, height: int = 256) -> jax.Array:
-        """All pictures: uint8 (num_envs, height, width, 3)."""
+        """Renders all copies: uint8 (num_envs, height, width, 3)."""
         return jax.vmap(lambda one: self.env.render(one, params, height))(state)
 
     def keys(self, key: jax.Array) -> jax.Array:
-        """A key for each copy, made of one; typed keys (num_envs,) are returned as they are."""
+        """Returns a key for each copy, derived from one. Typed keys (num_envs,) are returned unchanged."""
         if trees.is_key(key) and key.shape == (self.num_envs,):
             return key
         if self.axis_name is None:
@@ -100,27 +100,28 @@ class Batched(Wrapper):
 
 @dataclasses.dataclass(frozen=True)
 class Sharded(Batched):
-    """`Batched` over several devices: `num_envs` copies, the same number on each device.
+    """`Batched` over several devices: `num_envs` copies in total, the same number on each device.
 
-    `reset`, `step` and rollouts take and return arrays of the whole batch, whose first axis is split over the devices;
-    `jit` compiles one program for all of them. States, observations and rewards are those of `Batched(env, num_envs)`
-    on one device for the same keys, bit for bit (unless a key is of a type like "rbg", whose draws under `vmap` depend
-    on the batch). Devices do not communicate in a step.
+    `reset`, `step` and rollouts take and return arrays of the whole batch, whose first axis is split over the devices.
+    `jit` compiles one program for all of them. For the same keys, states, observations and rewards equal those of
+    `Batched(env, num_envs)` on one device, bit for bit. The exception are key types like "rbg", whose draws under
+    `vmap` depend on the batch. Devices don't communicate in a step.
 
     Inside `jax.shard_map` or `jax.pmap`, use `Batched` with an `axis_name` instead.
 
     Attributes:
       env: the environment.
       num_envs: number of copies on all devices together.
-      sharding: the devices, and how the first axis is split over them: `NamedSharding(mesh, PartitionSpec("envs"))` for
-        a mesh with an axis "envs". By default all devices, those of other processes included.
+      sharding: the devices and how the first axis is split over them, such as
+        `NamedSharding(mesh, PartitionSpec("envs"))` for a mesh with an axis "envs". By default all devices, including
+        those of other processes.
 
     Raises:
       ValueError: num_envs is not a positive multiple of the number of devices.
       TypeError: sharding is not a `NamedSharding` that splits the first axis only.
     """
 
-    axis_name: None = dataclasses.field(default=None, init=False, repr=False)  # `share` has those of the mesh
+    axis_name: None = dataclasses.field(default=None, init=False, repr=False)  # set in `share` only
     sharding: NamedSharding = None  # pyright: ignore[reportAssignmentType], until __post_init__
 
     def __post_init__(self) -> None:
@@ -139,12 +140,12 @@ class Sharded(Batched):
 
     @property
     def num_devices(self) -> int:
-        """Over how many devices the copies are spread."""
+        """The number of devices."""
         return math.prod(self.sharding.mesh.shape[name] for name in self._axis_names)
 
     @property
     def share(self) -> Batched:
-        """The copies on one device, for use inside `jax.shard_map`."""
+        """The `Batched` environment on one device, for use inside `jax.shard_map`."""
         return Batched(self.env, self.num_envs // self.num_devices, self._axis_names)
 
     def draw_start(self, key: jax.Array, params: PyTree) -> PyTree:

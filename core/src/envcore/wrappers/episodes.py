@@ -1,4 +1,4 @@
-"""`LogWrapper`: the returns and lengths of episodes."""
+"""`LogWrapper`: logs the returns and lengths of episodes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from envcore.wrappers.base import Wrapper, WrapperState
 
 @struct.dataclass
 class LogState(WrapperState):
-    """State of `LogWrapper`; every field has the environment's batch shape.
+    """State of `LogWrapper`. Every field has the environment's batch shape.
 
     Attributes:
-      episode_returns: sum of rewards of the running episode, float32.
-      episode_lengths: its steps, int32.
-      returned_episode_returns: return of the last finished episode, float32; 0 before the first end.
-      returned_episode_lengths: its length, int32; 0 before the first end.
+      episode_returns: sum of rewards in the running episode, float32.
+      episode_lengths: number of steps in the running episode, int32.
+      returned_episode_returns: return of the last finished episode, float32, 0 before the first end.
+      returned_episode_lengths: length of the last finished episode, int32, 0 before the first end.
       returned_episode_valid: whether any episode has ended, bool.
     """
 
@@ -37,11 +37,11 @@ class LogState(WrapperState):
 class LogWrapper(Wrapper):
     """Adds the return and length of the last finished episode to `info`, on every step.
 
-    Its entries, each of the environment's batch shape:
-      returned_episode: bool, an episode ended on this step.
-      returned_episode_returns: float32, the return of the last finished episode.
-      returned_episode_lengths: int32, its length.
-      returned_episode_valid: bool, false until an episode has ended; the two entries above mean nothing until then.
+    The entries, each of the environment's batch shape:
+      returned_episode: bool, whether an episode ended on this step.
+      returned_episode_returns: float32, return of the last finished episode.
+      returned_episode_lengths: int32, length of the last finished episode.
+      returned_episode_valid: bool, False until an episode has ended. Ignore the two entries above until then.
     """
 
     def init_state(self, draws: PyTree, params: PyTree, /) -> LogState:

@@ -1,10 +1,10 @@
-"""`NormalizeObservation` and `NormalizeReward`: running statistics over everything seen so far.
+"""`NormalizeObservation` and `NormalizeReward`: normalize by running statistics.
 
-Statistics are numbers, so they are params: `reset` starts from those in `params`, `step` carries them in the state and
-updates them there, through every auto-reset. With `frozen=True` they do not change. Both keep the names
-`observation_statistics` and `reward_statistics`, in params and in states, wherever in a stack the wrapper is:
+The statistics are params: `reset` starts from those in `params`, and `step` updates them in the state, through every
+auto-reset. With `frozen=True` they don't change. You can read them as `observation_statistics` and
+`reward_statistics` in params and states, wherever the wrapper is in the stack:
 
-    statistics = state.observation_statistics  # after training: a pytree, to be saved with the agent
+    statistics = state.observation_statistics  # after training: a pytree, save it with the agent
 
     eval_env = NormalizeObservation(Batched(CartPole(), 64), frozen=True)
     eval_params = eval_env.default_params.replace(observation_statistics=statistics)
@@ -30,13 +30,13 @@ from envcore.wrappers.base import ParamsWrapper, WrapperParams, WrapperState
 
 @struct.dataclass
 class RunningStatistics:
-    """Mean and variance of all values so far (Chan et al. 1979, parallel algorithm), as Gymnasium keeps them.
+    """Running mean and variance (Chan et al. 1979, parallel algorithm), as in Gymnasium.
 
     Attributes:
-      mean: float32, shape of one value; starts at 0.
-      var: likewise; starts at 1.
-      count: float32 (), number of values; starts at 1e-4, the weight of that prior. From 2**24 on, float32 no longer
-        counts single values: the statistics of one unbatched environment then forget the oldest ones.
+      mean: float32, shape of one value, initially 0.
+      var: float32, shape of one value, initially 1.
+      count: float32 (), number of values, initially 1e-4, the weight of the prior. From 2**24 on, float32 no longer
+        counts single values, so the statistics of a single unbatched environment then forget the oldest ones.
     """
 
     mean: ArrayParam | np.floating
@@ -45,13 +45,13 @@ class RunningStatistics:
 
     @classmethod
     def empty(cls, shape: tuple[int, ...]) -> RunningStatistics:
-        """The prior, for values of `shape`, as numpy arrays."""
+        """Returns the prior for values of `shape`, as numpy arrays."""
         return cls(np.zeros(shape, np.float32), np.ones(shape, np.float32), np.float32(1e-4))
 
     def update(self, values: jax.Array, included: jax.Array, axis_name: AxisName | None = None) -> RunningStatistics:
-        """Adds the values, shape `(*batch, *shape)`, whose entry in `included`, bool `(*batch,)`, is true.
+        """Adds the values, shape `(*batch, *shape)`, for which `included`, bool `(*batch,)`, is true.
 
-        With an `axis_name`, inside `jax.shard_map` or `jax.pmap`, it adds those of all devices along that axis.
+        With an `axis_name`, inside `jax.shard_map` or `jax.pmap`, adds the values of all devices along that axis.
         """
 
         def total(each: jax.Array) -> jax.Array:
@@ -68,7 +68,7 @@ class RunningStatistics:
         return RunningStatistics(self.mean + delta * (count / weight), all_squares / weight, weight)
 
     def normalized(self, values: jax.Array, epsilon: float = 1e-8) -> jax.Array:
-        """The values, shape `(*batch, *shape)`, shifted and scaled to mean 0 and variance 1: float32."""
+        """Normalizes values, shape `(*batch, *shape)`, to mean 0 and variance 1: float32."""
         values = values.astype(jnp.float32)
         mean, var = (jnp.broadcast_to(each, values.shape) for each in (self.mean, self.var))
         return (values - mean) / jnp.sqrt(var + np.float32(epsilon))
@@ -80,7 +80,7 @@ class NormalizeObservationParams(WrapperParams):
     """Params of `NormalizeObservation`.
 
     Attributes:
-      observation_statistics: the `RunningStatistics` that `reset` starts from.
+      observation_statistics: initial `RunningStatistics` for `reset`.
     """
 
     observation_statistics: RunningStatistics
@@ -91,7 +91,7 @@ class NormalizeObservationState(WrapperState):
     """State of `NormalizeObservation`.
 
     Attributes:
-      observation_statistics: `RunningStatistics` of the observations, which an auto-reset leaves as they are.
+      observation_statistics: `RunningStatistics` of the observations, kept over auto-resets.
     """
 
     observation_statistics: RunningStatistics
@@ -99,23 +99,23 @@ class NormalizeObservationState(WrapperState):
 
 @dataclasses.dataclass(frozen=True)
 class NormalizeObservation(ParamsWrapper):
-    """Shifts and scales observations to mean 0 and variance 1 of every element, estimated from all observations so far.
+    """Normalizes each element of observations to mean 0 and variance 1, by running statistics.
 
-    Around `Batched` it pools the observations of the whole batch, on all devices, as training needs it. Inside it, as
-    under `jax.vmap`, every copy has statistics of its own episodes, and the copies are normalized differently.
+    Put it around `Batched` for training: it then pools the observations of the whole batch, on all devices. Inside
+    `Batched`, or under `jax.vmap`, every copy has statistics of its own, and the copies are normalized differently.
 
-    `reset` starts from `params.observation_statistics`, by default empty ones; `step` returns the
-    updated ones in `state.observation_statistics`. To continue with them, or to use them elsewhere, pass them on:
+    `reset` starts from `params.observation_statistics`, which are empty by default. `step` returns updated ones in
+    `state.observation_statistics`. To reuse them, pass them on:
     `env.reset(key, params.replace(observation_statistics=state.observation_statistics))`.
 
     Attributes:
       epsilon: added to the variance.
-      frozen: do not update the statistics, for evaluation. They have to be given then: with the default params alone,
+      frozen: do not update the statistics, for evaluation. You must pass statistics then, because with the default ones
         observations would not change.
 
     Raises:
       ValueError: observations are not a `Box` of numbers (use `FlattenObservation` inside), or epsilon is not positive.
-      InvalidParamsError: of `reset` and `step` where it is frozen, params without statistics.
+      InvalidParamsError: `reset` or `step` of a frozen wrapper get params without statistics.
     """
 
     env: Environment
@@ -168,7 +168,7 @@ class NormalizeRewardParams(WrapperParams):
     """Params of `NormalizeReward`.
 
     Attributes:
-      reward_statistics: the `RunningStatistics` of discounted returns that `reset` starts from.
+      reward_statistics: initial `RunningStatistics` of discounted returns for `reset`.
     """
 
     reward_statistics: RunningStatistics
@@ -179,7 +179,7 @@ class NormalizeRewardState(WrapperState):
     """State of `NormalizeReward`.
 
     Attributes:
-      discounted_return: of the running episode so far, float32 of the batch shape.
+      discounted_return: discounted return of the running episode so far, float32 of the batch shape.
       reward_statistics: `RunningStatistics` of the discounted returns.
     """
 
@@ -189,23 +189,23 @@ class NormalizeRewardState(WrapperState):
 
 @dataclasses.dataclass(frozen=True)
 class NormalizeReward(ParamsWrapper):
-    """Divides rewards by the standard deviation of the discounted return so far; they are not shifted.
+    """Divides rewards by the running standard deviation of the discounted return, without shifting them.
 
-    Around `Batched` it pools the returns of the whole batch; inside it, every copy has its own statistics. The return
-    starts anew with every episode, also after a truncation (Gymnasium's wrapper goes on after one).
+    Around `Batched`, it pools the returns of the whole batch. Inside, every copy has statistics of its own. The return
+    restarts with every episode, also after a truncation. (Gymnasium's wrapper continues after a truncation.)
 
-    `reset` starts from `params.reward_statistics`, and `step` returns the updated ones in `state.reward_statistics`,
-    to be carried on and frozen as those of `NormalizeObservation`.
+    `reset` starts from `params.reward_statistics`, and `step` returns updated ones in `state.reward_statistics`. Pass
+    them on and freeze them as with `NormalizeObservation`.
 
     Attributes:
       gamma: discount factor of the return, in [0, 1].
       epsilon: added to the variance.
-      frozen: do not update the statistics. They have to be given then: with the default params alone, rewards would not
-        change.
+      frozen: do not update the statistics, for evaluation. You must pass statistics then, because with the default ones
+        rewards would not change.
 
     Raises:
       ValueError: gamma is not in [0, 1], or epsilon is not positive.
-      InvalidParamsError: of `reset` and `step` where it is frozen, params without statistics.
+      InvalidParamsError: `reset` or `step` of a frozen wrapper get params without statistics.
     """
 
     env: Environment
@@ -245,7 +245,7 @@ class NormalizeReward(ParamsWrapper):
 
 
 def _updated(wrapper: Any, statistics: RunningStatistics, values: PyTree, included: Any = None) -> RunningStatistics:
-    """The statistics with the values of all environments, or of those that are included."""
+    """Returns the statistics, updated with the values of the included environments, by default all."""
     if wrapper.frozen:
         return statistics
     everywhere = jnp.ones(wrapper.batch_shape, jnp.bool_)
@@ -253,10 +253,10 @@ def _updated(wrapper: Any, statistics: RunningStatistics, values: PyTree, includ
 
 
 def _given(params: PyTree, name: str) -> PyTree:
-    """Frozen statistics that nobody gave would leave everything as it is, unnoticed."""
+    """Raises unless statistics were passed, because frozen default ones would silently change nothing."""
     if not isinstance(params, WrapperParams):
         raise InvalidParamsError(
-            f"params without {name} cannot be frozen, got {type(params).__name__}: give those of training, "
+            f"params without {name} cannot be frozen, got {type(params).__name__}: pass those from training, "
             f"env.default_params.replace({name}=state.{name})."
         )
     return params

@@ -1,4 +1,4 @@
-"""Wrappers that change observations: masks of actions, vectors, stacks and pictures."""
+"""Wrappers that change observations: action masks, flattening, frame stacks and pixels."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from envcore.rendering import fitting_height, margins
 from envcore.typing import PyTree
 from envcore.wrappers.base import Wrapper, WrapperState
 
-# Red, green and blue of ITU-R BT.601's luma, in 256ths: integers are exact, and vectorize in 16 bits.
+# ITU-R BT.601 luma weights of red, green and blue in 256ths: exact as integers, and vectorized in 16 bits.
 _LUMA = (77, 150, 29)
 
 
 @dataclasses.dataclass(frozen=True)
 class ActionMaskObservation(Wrapper):
-    """Observes `{"observation": obs, "action_mask": mask}`, so that a policy reads which actions are legal.
+    """Observes `{"observation": obs, "action_mask": mask}`, so that a policy can see which actions are legal.
 
-    These are the names of PettingZoo's games. The mask is that of `action_mask`, bool, True for legal.
+    The names follow PettingZoo. The mask comes from `action_mask`, bool, True for legal.
 
     Raises:
       ValueError: the environment has no action masks.
@@ -45,10 +45,10 @@ class ActionMaskObservation(Wrapper):
 
 @dataclasses.dataclass(frozen=True)
 class FlattenObservation(Wrapper):
-    """Observes a vector of shape (n,).
+    """Flattens observations to vectors of shape (n,).
 
-    A `Box` is reshaped and keeps its dtype. `Discrete` and `MultiDiscrete` become float32 one-hot vectors. The parts
-    of `Tuple` and `Dict` (in the order of names) are flattened and joined as float32.
+    A `Box` keeps its dtype. `Discrete` and `MultiDiscrete` become float32 one-hot vectors. The parts of `Tuple` and
+    `Dict` (sorted by name) are flattened and concatenated as float32.
     """
 
     def observation_space(self, params: PyTree) -> spaces.Space:
@@ -58,7 +58,7 @@ class FlattenObservation(Wrapper):
         return self.over_batch(lambda obs: self.flatten(obs, params))(self.env.observe(state, params))
 
     def flatten(self, obs: PyTree, params: PyTree) -> jax.Array:
-        """The vector for one observation of the wrapped environment."""
+        """Returns the vector for one observation of the wrapped environment."""
         return self.single(self.env.observation_space(params)).flatten(obs)
 
 
@@ -67,7 +67,7 @@ class FrameStackState(WrapperState):
     """State of `FrameStack`.
 
     Attributes:
-      frames: the observation, each leaf with an axis of `num_frames` after the batch axes, oldest first.
+      frames: the stacked observations, each leaf with an axis of `num_frames` after the batch axes, oldest first.
     """
 
     frames: PyTree
@@ -75,9 +75,9 @@ class FrameStackState(WrapperState):
 
 @dataclasses.dataclass(frozen=True)
 class FrameStack(Wrapper):
-    """Observes the last `num_frames` observations, stacked along a new first axis, oldest first.
+    """Stacks the last `num_frames` observations along a new first axis, oldest first.
 
-    A new episode begins with its first observation in every place.
+    At the start of an episode, all frames are its first observation.
 
     Raises:
       ValueError: num_frames is not a positive integer.
@@ -104,8 +104,8 @@ class FrameStack(Wrapper):
     def restart(self, key: jax.Array, done: jax.Array, state: FrameStackState, params: PyTree) -> FrameStackState:
         env_state = self.env.restart(key, done, state.env_state, params)
         obs = self._observed(env_state, params)
-        # Where the episode goes on, `obs` is the newest frame already. Writing it again lets XLA delete the observation
-        # that `advance` made, unless final_obs is read: a stack of pictures is 1.8 times faster.
+        # If the episode continues, `obs` is already the newest frame. Writing it again lets XLA remove the observation
+        # from `advance`, unless final_obs is used. This makes stacks of pictures 1.8 times faster.
         return FrameStackState(env_state, self.over_batch(_restacked)(done, state.frames, obs))
 
     def observe(self, state: FrameStackState, params: PyTree) -> PyTree:
@@ -120,21 +120,21 @@ class FrameStack(Wrapper):
 
 @dataclasses.dataclass(frozen=True)
 class PixelObservation(Wrapper):
-    """Observes the environment's picture: uint8 (height, width, 3), or (height, width) in gray levels.
+    """Observes rendered pixels: uint8 (height, width, 3), or (height, width) in grayscale.
 
-    The picture is scaled to fit `size`, keeps its aspect ratio and is centered; its edge pixels are repeated up to the
-    border. It shows what `render` shows, which may be more than the environment's own observation does,
-    such as a hidden goal, or less, such as velocities: for those, stack the last pictures,
+    The picture is scaled to fit `size`, keeps its aspect ratio and is centered. Its edge pixels are repeated to fill
+    the rest. It shows what `render` shows. That can be more than the environment's own observation, such as a hidden
+    goal, or less, such as no velocities. To make velocities visible, stack the last pictures:
     `FrameStack(PixelObservation(env, grayscale=True), 4)`, uint8 (4, height, width).
 
     Attributes:
       size: height and width in pixels.
-      grayscale: gray levels instead of colors.
+      grayscale: whether to convert colors to gray levels.
 
     Raises:
-      NoPictureError: the environment has no picture.
-      EnvironmentDefinitionError: what its `render` returns is not a picture.
-      InvalidArgumentError: a side is not a positive integer, or the picture cannot be made to fit into the size.
+      NoPictureError: the environment does not implement `render`.
+      EnvironmentDefinitionError: `render` does not return a picture.
+      InvalidArgumentError: a side is not a positive integer, or no picture fits into the size.
     """
 
     env: Environment
@@ -166,7 +166,7 @@ def _push(frames: PyTree, obs: PyTree) -> PyTree:
 
 
 def _restacked(done: jax.Array, frames: PyTree, obs: PyTree) -> PyTree:
-    """Frames that end with `obs`, and where the episode is `done`, show nothing else."""
+    """Appends `obs` to the frames. Where the episode is `done`, all frames become `obs`."""
     return jax.tree.map(
         lambda old, new: jnp.concatenate([jnp.where(done, new[None], old[:-1]), new[None]]), frames, obs
     )

@@ -1,4 +1,4 @@
-"""`RandomizeParams`: params that are drawn anew for each episode, or once for each environment of a batch."""
+"""`RandomizeParams`: randomizes params for each episode, or once for each environment of a batch."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from envcore.errors import InvalidParamsError
 from envcore.typing import PyTree
 from envcore.wrappers.base import Wrapper, WrapperState
 
-_MOST_INTEGERS = 2**23  # of a range: as many as the float32 of [0, 1) that are drawn
+_MOST_INTEGERS = 2**23  # in a range, the number of different float32 values that `units` draws from [0, 1)
 
 
 @dataclasses.dataclass(frozen=True)
 class UniformParams:
-    """Draws some params uniformly, each element of an array on its own.
+    """Draws some params uniformly. Each element of an array is drawn independently.
 
     Attributes:
-      ranges: the name, the lowest and the highest value of each; an integer param can have both.
+      ranges: name, lowest and highest value of each param. Integer params can take both ends.
     """
 
     ranges: tuple[tuple[str, float, float], ...]
 
     def __call__(self, key: jax.Array, params: PyTree) -> PyTree:
-        """The params with those of the ranges drawn by `key`."""
+        """Returns the params with new values drawn by `key`."""
         values = [getattr(params, name) for name, _, _ in self.ranges]
-        units = random.units(key, *map(jnp.shape, values))  # one block costs least
+        units = random.units(key, *map(jnp.shape, values))  # one block is cheapest
         rows = zip(self.ranges, units, values, strict=True)
         return params.replace(**{name: _scaled(unit, value, low, high) for (name, low, high), unit, value in rows})
 
 
 class RandomizedStart(NamedTuple):
-    """What the start of an episode draws: its params, and the start of the wrapped environment."""
+    """Draws of the start of an episode: its params, and the draws of the wrapped environment."""
 
     params: PyTree
     start: PyTree
@@ -60,27 +60,27 @@ class RandomizedState(WrapperState):
 
 @dataclasses.dataclass(frozen=True)
 class RandomizeParams(Wrapper):
-    """Draws params at the start of each episode: domain randomization.
+    """Randomizes params at the start of each episode (domain randomization).
 
         RandomizeParams(env, {"length": (0.3, 0.8), "masspole": (0.05, 0.2)})
         RandomizeParams(env, lambda key, params: params.replace(length=jax.random.uniform(key, minval=0.3, maxval=0.8)))
 
-    Inside `Batched`, each environment of the batch has params of its own. `state.episode_params` holds those of the
-    running episode. They are what the rules, observations, masks and pictures see; the spaces are those of the params
-    that `reset` and `step` are given, which should cover what is drawn: give the longest time limit, if that is drawn.
+    Inside `Batched`, each environment of the batch draws its own params. `state.episode_params` contains the params of
+    the running episode. Rules, observations, masks and pictures use them. Spaces use the params that you pass to
+    `reset` and `step`, so these should cover all drawn values. For example, pass the longest time limit if you draw it.
     The draws of a step are its key.
 
     Attributes:
       env: the environment.
-      draw_params: `(key, params) -> params`, where params are those given to `reset` or `step`; a pure function for
-        `jit` and `vmap`. Or the lowest and the highest value of some params by name, of which it makes
-        `UniformParams`. What a function draws is not checked.
-      each_episode: if False, params are drawn by `reset` alone, and stay the same after an auto-reset.
+      draw_params: a pure function `(key, params) -> params` that works under `jit` and `vmap`, where params are those
+        passed to `reset` or `step`. Or a dict from names to the lowest and highest value of each param, which becomes a
+        `UniformParams`. The values that a function draws are not checked.
+      each_episode: if False, only `reset` draws params, and auto-resets keep them.
 
     Raises:
-      InvalidParamsError: a range is malformed or has invalid ends, or the environment has no such param;
-        while tracing, the function returns other types than those of the params.
-      ValueError: the environment is a batch, which has one set of params: put `Batched` around this wrapper.
+      InvalidParamsError: a range is malformed or has invalid ends, or the environment has no such param. Or, while
+        tracing, the function returns params of other types.
+      ValueError: the environment is a batch, which has only one set of params. Put `Batched` around this wrapper.
     """
 
     draw_params: Callable[[jax.Array, PyTree], PyTree] | Mapping[str, tuple[float, float]]
@@ -94,12 +94,12 @@ class RandomizeParams(Wrapper):
             object.__setattr__(self, "draw_params", UniformParams(ranges))
         self.check_params(arguments.default_params(self.env))
 
-    def __repr__(self) -> str:  # a function's own shows its address
+    def __repr__(self) -> str:  # the default one of a function contains its address
         draw = getattr(self.draw_params, "__qualname__", self.draw_params)
         return f"RandomizeParams(env={self.env!r}, draw_params={draw}, each_episode={self.each_episode})"
 
     def check_params(self, params: PyTree) -> None:
-        """Checks them, and with them both ends of all ranges."""
+        """Checks the params, and both ends of all ranges."""
         super().check_params(params)
         ranges = self.draw_params.ranges if isinstance(self.draw_params, UniformParams) else ()
         for end in (1, 2) if ranges else ():
@@ -107,7 +107,7 @@ class RandomizeParams(Wrapper):
             arguments.checked_params(self.env, params.replace(**ends))
 
     def may_truncate(self, params: PyTree) -> bool:
-        return True  # a limit may be drawn
+        return True  # the time limit may be drawn
 
     def draw_start(self, key: jax.Array, params: PyTree) -> RandomizedStart:
         params = self._drawn(key, params)
@@ -117,7 +117,7 @@ class RandomizeParams(Wrapper):
         return RandomizedState(arguments.init_state(self.env, draws.start, draws.params), draws.params)
 
     def draw(self, key: jax.Array, params: PyTree) -> jax.Array:
-        return key  # what is drawn depends on the episode's params, which only `advance` knows
+        return key  # the draws depend on the episode's params, which only `advance` knows
 
     def advance(self, state: RandomizedState, action: PyTree, draws: jax.Array, params: PyTree) -> Outcome:
         params = state.episode_params
@@ -147,7 +147,7 @@ class RandomizeParams(Wrapper):
 
 
 def _scaled(unit: jax.Array, value: Any, low: float, high: float) -> jax.Array:
-    """Numbers of [0, 1), float32, as numbers from `low` to `high`, of the kind of `value`."""
+    """Scales float32 numbers from [0, 1) to [low, high], in the kind of dtype of `value`."""
     if trees.kind(jnp.result_type(value)) == "float":
         return jnp.minimum(np.float32(low) + unit * np.float32(high - low), np.float32(high))
     return np.int32(low) + (unit * np.float32(high - low + 1)).astype(jnp.int32)
