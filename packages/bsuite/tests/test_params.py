@@ -40,10 +40,10 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     ),
     (CartPoleSwingup(), {"theta_dot_threshold": -1.0}, "theta_dot_threshold must be at least 0"),
     (CartPoleSwingup(), {"x_reward_threshold": -1.0}, "x_reward_threshold must be at least 0"),
-    (CartPoleSwingup(), {"move_cost": 1e7}, "move_cost must be 0 or of a size"),
+    (CartPoleSwingup(), {"move_cost": 1e7}, "move_cost must be 0 or from 1e-12"),
     (MountainCar(), {"force": -0.001}, "force must be at least 0"),
     *(
-        (MountainCar(), {name: 1e7}, f"{name} must be 0 or of a size")
+        (MountainCar(), {name: 1e7}, f"{name} must be 0 or from 1e-12")
         for name in ("max_position", "goal_position", "gravity")
     ),
     (MountainCar(), {"max_speed": -0.07}, "max_speed must be at least 0"),
@@ -61,7 +61,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
         {"reward_timestep": np.array([1, 3, -10, 30, 100])},
         r"reward_timestep must be positive, got \[",
     ),
-    (RewardNoise(Catch()), {"noise_scale": 1e7}, "noise_scale must be 0 or of a size"),
+    (RewardNoise(Catch()), {"noise_scale": 1e7}, "noise_scale must be 0 or from 1e-12"),
     (RewardNoise(Catch()), {"noise_scale": -0.5}, r"RewardNoiseParams\.noise_scale must be at least 0, got -0\.5"),
 ]
 ANY_FINITE: list[tuple[Any, tuple[str, ...]]] = [

@@ -36,8 +36,8 @@ def test_list_shows_a_family_in_one_row(run: Run) -> None:
     assert [line.split()[0] for line in out.splitlines()] == ["id", "counters/8", "counters/9", "counters/10"]
     code, _, err = run("list", "count")
     assert code == 1
-    there = "there are: local, counters, decks, games.\n"
-    assert f"no distribution or family of environments is called 'count'; {there}" in err
+    there = "Choose from: local, counters, decks, games.\n"
+    assert f"no distribution or family of environments is called 'count'. {there}" in err
 
 
 @pytest.mark.parametrize("plugins", [(PluginRecord("envcore-a", "1", "a", "a", "loaded", (EnvSpec("A-v0", "a:A"),)),)])

@@ -102,7 +102,7 @@ def test_a_full_disk_stops_with_one_line_and_the_last_checkpoint_stays(whole: Pa
     with commands(long_rollout(folder)) as (command,):
         status, out, err = command.end()
     assert status == 0, err
-    assert "which are not counted in the speed" in out
+    assert "steps, not counted in the speed" in out
     assert files(folder) == files(whole)
 
 
@@ -117,7 +117,7 @@ def test_two_processes_record_what_one_records(whole: Path, tmp_path: Path) -> N
     with commands(*pair(*LONG, *RECORD_LONG, "--out", str(two), program=program)) as found:
         (first, out, err), (second, _, _) = (each.end() for each in found)
     assert (first, second) == (0, 0), err
-    assert "which are not counted in the speed" in out
+    assert "steps, not counted in the speed" in out
     mine, theirs = recorded(whole), recorded(two)
     assert set(mine) == set(theirs)
     for name, array in mine.items():
@@ -136,7 +136,7 @@ def test_results_so_far_are_shown_on_ctrl_c(run: Run, monkeypatch: pytest.Monkey
     with pytest.raises(KeyboardInterrupt):
         report_rollout(choose("Counter-v0"), 500, num_envs=7)
     out = capsys.readouterr().out
-    assert "interrupted: these are the results up to then" in out
+    assert "interrupted, so these are partial results" in out
     assert "7 in parallel, 40 steps each" in out
     assert "return" in out
 

@@ -8,8 +8,8 @@ import sys
 def main() -> None:
     """Entry point of the console script.
 
-    An error of envcore or of the system is printed as one line, with exit status 1. Ctrl-C prints one line and exits
-    with 130, SIGTERM exits with 143.
+    Errors of envcore or of the operating system are printed in one line, with exit status 1. Ctrl-C prints one line and
+    exits with 130. SIGTERM exits with 143.
     """
     import signal
     import warnings
@@ -19,9 +19,9 @@ def main() -> None:
 
     from envcore_cli.errors import Interrupted
 
-    # As an exception, so that unfinished files are removed and the terminal is left as it was.
+    # Raised as an exception, so that unfinished files are removed and the terminal is restored.
     signal.signal(signal.SIGTERM, lambda signum, frame: signals.stop(signum))
-    # `list` and `plugins` show broken plugins in their tables; a warning would repeat that.
+    # `list` and `plugins` show broken plugins in their tables, so a warning would repeat that.
     warnings.simplefilter("ignore", PluginWarning)
     try:
         _run()
@@ -65,7 +65,7 @@ def _fail(message: str) -> None:
 
 
 def _discard_output() -> None:
-    """Lets Python flush, when it exits, what could not be written."""
+    """Stops Python from failing at exit when it flushes text that cannot be written."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

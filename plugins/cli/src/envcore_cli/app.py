@@ -1,6 +1,6 @@
-"""The commands and their options. Their work is done in the sibling modules, and in plugins.
+"""The commands and their options. Other modules and plugins do the work.
 
-Ids are looked up here, by `choose`, before a command imports JAX, so an unknown id is reported at once.
+Commands look up ids with `choose` before they import JAX, so an unknown id is reported at once.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from envcore_cli.output import write
 
 
 class _Commands(TyperGroup):
-    """The commands below, then those of plugins; only the command that is called is imported."""
+    """The commands below, then those of plugins. A plugin's command is imported only when it is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), *self._of_plugins]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """For the help: a command of a plugin is shown by its name and summary, without importing it."""
+        """For the help, returns a plugin's command with its name and summary, without importing it."""
         if cmd_name in self.commands or cmd_name not in self._of_plugins:
             return super().get_command(ctx, cmd_name)
         summary = escape(self._of_plugins[cmd_name].spec.summary)
@@ -100,11 +100,11 @@ def list_command(
     group: Annotated[
         str,
         typer.Argument(
-            help="Show those of a distribution, such as minatar, or the members of a family, such as bsuite/deep_sea."
+            help="Show only a distribution, such as minatar, or the members of a family, such as bsuite/deep_sea."
         ),
     ] = "",
 ) -> None:
-    """Show every installed environment, one line per family."""
+    """List the installed environments, one line per family."""
     from envcore_cli.catalogue import show_environments
 
     show_environments(group)
@@ -112,7 +112,7 @@ def list_command(
 
 @app.command()
 def plugins() -> None:
-    """Show every plugin, including broken and disabled ones."""
+    """List the plugins, including broken and disabled ones."""
     from envcore_cli.catalogue import show_plugins
 
     show_plugins()
@@ -131,24 +131,24 @@ def info(env_id: EnvId, option: Options = None, set_: Params = None) -> None:
 def rollout(
     context: typer.Context,
     env_id: EnvId,
-    num_envs: Annotated[int, typer.Option(help="How many environments step in parallel.")] = 2048,
+    num_envs: Annotated[int, typer.Option(help="Number of environments to run in parallel.")] = 2048,
     steps: Annotated[
         int | None,
         typer.Option(
-            help="Steps of each environment; by default as many as its episodes take.",
+            help="Steps per environment. By default, as many as its episodes take.",
         ),
     ] = None,
     episodes: Annotated[
         int | None,
-        typer.Option(help="Episodes of each environment to measure, 1 by default."),
+        typer.Option(help="Episodes per environment to measure, 1 by default."),
     ] = None,
     policy: Policy = "random",
     out: Annotated[
         Path | None,
-        typer.Option(parser=path, metavar="DIR", help="Save the rollout there; the same command continues it."),
+        typer.Option(parser=path, metavar="DIR", help="Save the rollout in DIR. Run the same command to continue it."),
     ] = None,
     record: Annotated[
-        str, typer.Option(metavar="NAMES", help="What of each step to write to DIR, such as obs,action,reward,done.")
+        str, typer.Option(metavar="NAMES", help="Values to record at every step, such as obs,action,reward,done.")
     ] = "",
     option: Options = None,
     set_: Params = None,
@@ -160,21 +160,22 @@ def rollout(
 ) -> None:
     """Run many environments in parallel, and report returns and speed.
 
-    The mean return counts the first --episodes episodes of every environment, however long they are. Without --steps,
-    the rollout goes on until all environments have finished them. If you give neither, it stops waiting after a minute.
+    The mean return covers the first --episodes episodes of every environment, however long they are. Without --steps,
+    the rollout runs until all environments have finished them. Without both, it stops waiting after a minute.
 
-    FUNCTION(policy_params, obs, key) returns the action for one environment; policy_params is None, and the function
-    must work under vmap and jit. envcore-baselines announces two policies: trained, its agent for each environment, and
-    trained:DIR, the first agent of your own run. The same seed gives the same episodes, on any devices.
-    The speed is that of the compiled program, including the observations.
+    FUNCTION(policy_params, obs, key) returns the action for one environment. It must work under vmap and jit, and its
+    policy_params is None. envcore-baselines adds two policies: trained, its agent for each environment, and
+    trained:DIR, the first agent of your own run. The same seed gives the same episodes on any number of devices.
+    The reported speed is the speed of the compiled program, including observations.
 
-    With --out, DIR gets statistics.json and a checkpoint: a rollout that was interrupted continues, and ends with the
-    results of one that was not, bit for bit. --record takes the names of envcore.rollout.Transition and of the info.
+    With --out, statistics.json and a checkpoint are saved in DIR. If the rollout is interrupted, run the same command
+    to continue it. The results are the same as without an interruption, bit for bit. --record takes field names of
+    envcore.rollout.Transition and keys of info.
     """
     choice = choose(env_id, option or (), set_ or ())
     from envcore_runs import distributed
 
-    # Before a module of the user's is imported, which may compute with JAX.
+    # Before importing a module of the user, which might start JAX.
     distributed.start(given_to(context), devices, coordinator, num_processes, process_id)
     from envcore_cli.rollout_report import report_rollout
 

@@ -1,4 +1,4 @@
-"""Options that take NAME=VALUE, and the environment that `--option` and `--set` choose. Imports no JAX."""
+"""Parses NAME=VALUE options, and the environment chosen by `--option` and `--set`. Imports no JAX."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _WORDS: dict[str, Any] = {
     "-inf": float("-inf"),
     "nan": float("nan"),
 }
-"""Spellings of values that are not Python literals, in lower case."""
+"""Values that are not Python literals, in lower case."""
 
 
 def choose(
     env_id: str, options: Sequence[str] = (), params: Sequence[str] = (), randomize: Sequence[str] = ()
 ) -> Choice:
-    """Looks up an id and parses `--option`, `--set` and `--randomize`, before anything heavy is imported.
+    """Looks up an id and parses `--option`, `--set` and `--randomize`, before importing anything heavy.
 
     Raises:
       UnknownEnvironmentError: as for `envcore_runs.choice.choose`.
@@ -41,10 +41,10 @@ def choose(
 
 
 def assignments(flag: str, texts: Iterable[str], error: type[EnvcoreError]) -> dict[str, Any]:
-    """The values of an option that takes NAME=VALUE and may be given several times, by name.
+    """Returns the values of a repeatable NAME=VALUE option, by name.
 
     Raises:
-      whatever `error` is: a text is not NAME=VALUE, or a name is given twice.
+      error: a text is not NAME=VALUE, or a name is given twice.
     """
     values: dict[str, Any] = {}
     for text in texts:
@@ -58,7 +58,7 @@ def assignments(flag: str, texts: Iterable[str], error: type[EnvcoreError]) -> d
 
 
 def parse_value(text: str) -> Any:
-    """The value of a Python literal, or of true, false, none, inf or nan; any other text is a string."""
+    """Parses a Python literal, or true, false, none, inf or nan. Any other text is returned as a string."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     try:

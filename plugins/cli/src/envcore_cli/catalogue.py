@@ -22,8 +22,8 @@ def show_environments(group: str = "") -> None:
     On a terminal, lines are shortened to fit. A pipe or a file gets complete lines.
 
     Args:
-      group: print one line for each member of this family instead, with the options in which they differ; or only the
-        environments of this distribution, whose "envcore-" may be left out.
+      group: a family, to print one line per member with the options in which they differ. Or a distribution, to print
+        only its environments. You can leave out "envcore-".
 
     Raises:
       UnknownEnvironmentError: there is no such family or distribution.
@@ -55,7 +55,7 @@ def show_environments(group: str = "") -> None:
 
 
 def _lines(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Formats rows as aligned lines, which a terminal's width cuts. A rich table would take a millisecond per row."""
+    """Formats rows as aligned lines, cut to the terminal's width. A rich table would take a millisecond per row."""
     console = output.console()
     room = console.width if console.is_terminal else None
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
@@ -65,7 +65,7 @@ def _lines(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
 
 
 def by_family() -> dict[str, dict[str, Registration]]:
-    """The members of each family by id; environments without a family are under the empty name."""
+    """Groups environments by family, then by id. The empty name contains those without a family."""
     families: dict[str, dict[str, Registration]] = {"": {}}
     for env_id, found in registry.items():
         families.setdefault(found.spec.family, {})[env_id] = found
@@ -74,12 +74,12 @@ def by_family() -> dict[str, dict[str, Registration]]:
 
 def _unknown_group(group: str, distributions: Sequence[str], families: Sequence[str]) -> str:
     names = sorted(distributions) + [name for name in families if name]
-    said = f"no distribution or family of environments is called {group!r}; there are: {', '.join(names) or 'none'}."
+    said = f"no distribution or family of environments is called {group!r}. Choose from: {', '.join(names) or 'none'}."
     return " ".join([said, *left_out(registry.plugins)])
 
 
 def _member_rows(members: Mapping[str, Registration]) -> list[tuple[str, str, str]]:
-    """The rows for the members of a family: what each is, or if that is the same, the options in which they differ."""
+    """Makes a row for each member of a family: its task, or if that is the same for all, the differing options."""
     specs = [found.spec for found in members.values()]
     options = dict.fromkeys(name for spec in specs for name in spec.kwargs)
     differing = [name for name in options if len({repr(spec.kwargs.get(name)) for spec in specs}) > 1]
@@ -93,7 +93,7 @@ def _member_rows(members: Mapping[str, Registration]) -> list[tuple[str, str, st
 
 
 def _family_row(members: Sequence[Registration]) -> tuple[str, str, str]:
-    """The row for a family: "bsuite/deep_sea/0..20" if its members have numbers, else "jumanji/..." and its source."""
+    """Makes a row for a family: "bsuite/deep_sea/0..20" if members are numbered, else "jumanji/..." and its source."""
     distributions = ", ".join(sorted({found.distribution for found in members}))
     first, last = members[0].spec, members[-1].spec
     if len(members) == 1:
@@ -112,7 +112,7 @@ def show_plugins() -> None:
         return
     table = Table("distribution", "version", "status", "announces", box=None, pad_edge=False)
     for column in table.columns[:3]:
-        column.overflow = "fold"  # a name is never cut
+        column.overflow = "fold"  # show names in full
     for plugin in found:
         row = plugin.distribution, plugin.version, plugin.status, _announces(plugin)
         table.add_row(*map(Text, row))

@@ -1,4 +1,4 @@
-"""The commands of plugins: listed without importing them, imported when they are called."""
+"""Loads the commands of plugins. They are listed without an import, and imported when you call them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _PROVIDERS = {
     "check": "envcore-testing",
     "sweep": "envcore-ray",
 }
-"""The distributions of this project's commands, to say what to install."""
+"""The distributions that provide this project's commands, for installation advice."""
 
 
 def unknown(typed: str, known: Collection[str]) -> str:
-    """The error message for an unknown command: a suggestion, what to install, and which plugins are not loaded."""
+    """The error message for an unknown command, with a suggestion, what to install, and plugins that are not loaded."""
     parts = [f"there is no command {typed!r}."]
     meant = next(iter(suggestions.nearest(typed, [*known, *_PROVIDERS])), typed)
     if meant != typed:
@@ -37,7 +37,7 @@ def unknown(typed: str, known: Collection[str]) -> str:
 
 
 def load(command: Announced[CommandSpec]) -> Any:
-    """Imports a command and turns it into one of typer's.
+    """Imports a command and converts it to a typer command.
 
     Raises:
       CommandError: it cannot be imported, or is neither an app with commands nor a function.
@@ -50,8 +50,8 @@ def load(command: Announced[CommandSpec]) -> Any:
         raise CommandError(f"{command.pointer}, which is neither a typer.Typer nor a function")
     try:
         loaded = typer.main.get_command(app)
-    except Exception as error:  # an app without commands, or parameters that typer cannot turn into options
+    except Exception as error:  # an app without commands, or parameters that typer doesn't support
         raise CommandError(f"{command.pointer}, which typer cannot turn into a command: {one_line(error)}") from error
-    completion = ("install_completion", "show_completion")  # of the command line, not of its commands
+    completion = ("install_completion", "show_completion")  # only for the main command line
     loaded.params = [each for each in loaded.params if each.name not in completion]
     return loaded

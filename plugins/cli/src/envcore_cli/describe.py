@@ -18,11 +18,11 @@ from rich.text import Text
 from envcore_cli import output
 
 _MOST_NUMBERS = 16
-"""Of an array that is written out."""
+"""Largest size of an array that is printed in full."""
 
 
 def show_environment(choice: Choice) -> None:
-    """Prints what a user needs to know about an environment before the first step."""
+    """Prints what you need to know about an environment before the first step."""
     found = choice.found
     env, params = choice.make()
     table = Table(show_header=False, box=None, pad_edge=False)
@@ -38,12 +38,12 @@ def show_environment(choice: Choice) -> None:
     output.show(table)
     for cls in dict.fromkeys((type(env.unwrapped), type(env))):
         rules = cls.__doc__ or ""
-        if not rules.startswith(f"{cls.__name__}("):  # the signature, for a dataclass without a docstring
+        if not rules.startswith(f"{cls.__name__}("):  # dataclasses without a docstring have their signature as one
             output.write(f"\n{inspect.cleandoc(rules)}")
 
 
 def describe(env: Environment, params: Any) -> dict[str, str]:
-    """Describes an environment's spaces, options and params in words."""
+    """Describes an environment's spaces, options and params as text."""
     names = ", ".join(f"{i} {name}" for i, name in enumerate(env.action_names))
     return {
         "observation": repr(env.observation_space(params)),
@@ -62,9 +62,9 @@ def _values(instance: object, names: Iterable[str]) -> str:
 
 
 def _shown(value: Any) -> str:
-    """An array as Python numbers, or if it has many, its dtype and shape.
+    """Formats an array as Python numbers. Large arrays become dtype and shape.
 
-    Numbers of float32 have as few digits as identify them: 9.8 and not 9.800000190734863.
+    Float32 numbers have as few digits as identify them, such as 9.8 instead of 9.800000190734863.
     """
     if not isinstance(value, jax.Array | np.ndarray):
         return repr(value)

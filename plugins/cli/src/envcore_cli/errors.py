@@ -10,4 +10,4 @@ class CommandError(EnvcoreError):
 
 
 class Interrupted(BaseException):
-    """A signal on its way to `main`: typer would turn a KeyboardInterrupt into a silent exit."""
+    """Passes a signal to `main`, because typer would turn a KeyboardInterrupt into a silent exit."""

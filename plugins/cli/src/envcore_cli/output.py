@@ -1,6 +1,6 @@
-"""Standard output: the one place that writes to it, for the commands of all distributions. Imports no JAX.
+"""Writes to standard output, for the commands of all distributions. Imports no JAX.
 
-Elsewhere, ruff refuses `print`, `typer.echo`, `sys.stdout` and `Console`.
+ruff forbids `print`, `typer.echo`, `sys.stdout` and `Console` everywhere else.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 def console() -> Console:
-    """Standard output for rich, which interprets no markup and no names of emojis unless it is told to."""
+    """Returns a rich console for standard output that doesn't interpret markup or emoji names by default."""
     from rich.console import Console
 
     return Console(markup=False, emoji=False)
 
 
 def write(text: str) -> None:
-    """Writes lines as they are, fast: without wrapping."""
+    """Writes text unchanged and without wrapping. Fast."""
     sys.stdout.write(f"{text}\n")
 
 
 def say(text: str, style: str = "") -> None:
-    """Prints a message on one line, without interpreting markup in it."""
+    """Prints a one-line message, without interpreting markup."""
     console().print(text, style=style, highlight=False, soft_wrap=True)
 
 
@@ -38,7 +38,7 @@ def show(table: RenderableType) -> None:
 
 
 def progress_bar(*, is_shown: bool = True, transient: bool = False) -> Progress:
-    """A progress bar with the task, the bar, the percentage and the time that is left."""
+    """Returns a progress bar with task, bar, percentage and remaining time."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
@@ -47,7 +47,7 @@ def progress_bar(*, is_shown: bool = True, transient: bool = False) -> Progress:
 
 @contextlib.contextmanager
 def progress_of(task: str, total: float, *, is_shown: bool = True) -> Generator[Callable[[float], None]]:
-    """A function that shows how much of a task is done. The bar appears at its first call, after all that may fail."""
+    """Yields a function that updates a progress bar. The bar appears at its first call, after what can fail."""
     bar = progress_bar(is_shown=is_shown)
     shown = bar.add_task(task, total=total)
 

@@ -15,17 +15,18 @@ from envcore_cli import output
 
 
 def report_rollout(choice: Choice, steps: int | None = None, episodes: int | None = None, **given: Any) -> None:
-    """Runs a rollout with a progress bar, and prints a table.
+    """Runs a rollout with a progress bar, and prints a table of results.
 
     Args:
       choice: the environment.
-      steps, episodes: of each environment, as for `envcore_runs.rollout`.
+      steps: steps per environment, as for `envcore_runs.rollout`.
+      episodes: episodes per environment, as for `envcore_runs.rollout`.
       **given: other arguments of `envcore_runs.rollout`.
 
     Raises:
       EnvcoreError: an argument is invalid, or there is not enough memory.
-      KeyboardInterrupt, SystemExit: Ctrl-C was pressed, or SIGTERM has come; the results so far have been saved and
-        shown.
+      KeyboardInterrupt: you pressed Ctrl-C. The results so far have been saved and printed.
+      SystemExit: SIGTERM arrived. The results so far have been saved and printed.
     """
     plan = planned(choice.title, options=choice.options, params=choice.params, steps=steps, episodes=episodes, **given)
     is_first = distributed.is_first()
@@ -43,7 +44,7 @@ def report_rollout(choice: Choice, steps: int | None = None, episodes: int | Non
         try:
             result = run(plan, progress)
         except (KeyboardInterrupt, SystemExit) as error:
-            stopped = error  # raised again, after the bar and the table
+            stopped = error  # raised again after the table is printed
     if result is None:
         if is_first and last is not None and last.steps:
             _print_table(choice.title, plan, last, is_interrupted=True)
@@ -56,7 +57,7 @@ def _print_table(title: str, plan: Plan, result: RolloutResult, *, is_interrupte
     statistics, each = result.statistics, plan.episodes or 1
     table = Table(show_header=False, box=None, pad_edge=False)
     if is_interrupted:
-        table.add_row("note", "interrupted: these are the results up to then", style="yellow")
+        table.add_row("note", "interrupted, so these are partial results", style="yellow")
     table.add_row("environment", f"{title}, {result.num_envs:,} in parallel, {result.steps:,} steps each")
     first = f"the first {each:,} episodes" if each > 1 else "the first episode"
     table.add_row("episodes", f"{statistics.episodes:,} ({first} of each environment)")
@@ -71,7 +72,7 @@ def _print_table(title: str, plan: Plan, result: RolloutResult, *, is_interrupte
         speed = f"{result.steps_per_second:,.0f} steps/s on {_devices(plan.sharding.mesh.size)}"
         table.add_row("speed", f"{speed}, over {result.seconds:.2g} s")
     if result.resumed_after:
-        table.add_row("continued", f"after {result.resumed_after:,} steps, which are not counted in the speed")
+        table.add_row("continued", f"after {result.resumed_after:,} steps, not counted in the speed")
     if plan.folder is not None and not is_interrupted:
         table.add_row("folder", str(plan.folder))
     if result.steps > result.resumed_after:
@@ -80,7 +81,7 @@ def _print_table(title: str, plan: Plan, result: RolloutResult, *, is_interrupte
 
 
 def _unfinished(result: RolloutResult, episodes: int, *, is_interrupted: bool) -> str:
-    """Why there is no mean return, and what to do."""
+    """Explains why there is no mean return, and what to do."""
     missing = f"{episodes:,} episodes" if episodes > 1 else "an episode"
     text = f"{result.unfinished:,} of {result.num_envs:,} environments have not finished {missing}. "
     text += "There is no mean return yet, because short episodes end first."

@@ -10,7 +10,7 @@ from envcore.version import __version__
 
 
 def versions() -> str:
-    """The versions of envcore, JAX and Python, in one line; then a line for each plugin."""
+    """Returns the versions of envcore, JAX and Python in one line, then a line for each plugin."""
     jax = importlib.metadata.version("jax")
     plugins = [f"{plugin.distribution} {plugin.version}" for plugin in registry.plugins]
     return "\n".join([f"envcore {__version__}, jax {jax}, Python {platform.python_version()}", *plugins])

@@ -1,8 +1,8 @@
-"""Long rollouts, measured, saved, continued and recorded; and what training and sweeps need for that too.
+"""Run, save, resume and record long rollouts, with tools that training and sweeps share.
 
     envcore_runs.rollout("Breakout-MinAtar", num_envs=2048, steps=10**6, out="breakout", record=("obs", "action"))
 
-Importing this package imports neither JAX nor anything that prints: its names are imported on first use.
+Names are imported on first use, so importing this package imports neither JAX nor anything that prints.
 """
 
 from __future__ import annotations

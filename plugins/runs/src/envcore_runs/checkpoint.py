@@ -1,7 +1,7 @@
-"""Pytrees of arrays in safetensors files, replaced in one step, so that a kill or a full disk leaves the last good one.
+"""Saves pytrees of arrays as safetensors files, atomically, so that a kill or a full disk keeps the last good file.
 
-The names in a file are the paths in the pytree. Random keys are stored as their words, and dtypes that numpy does not
-have, such as bfloat16, as unsigned integers of the same bits. The metadata holds facts in JSON, and a digest of all.
+Arrays are named by their paths in the pytree. Random keys are stored as their words. Dtypes that numpy doesn't have,
+such as bfloat16, are stored as unsigned integers with the same bits. The metadata contains JSON and a digest.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ T = TypeVar("T")
 
 
 def save(path: str | Path, tree: Any, about: Mapping[str, Any]) -> None:
-    """Writes the pytree, and facts about it that JSON can hold, in place of an older file.
+    """Saves a pytree with JSON metadata, replacing an older file.
 
     Raises:
-      FileError: the file cannot be written; an older one stays as it was.
+      FileError: the file cannot be written. An older file is kept.
     """
     replace(path, packed(tree, about))
 
 
 def packed(tree: Any, about: Mapping[str, Any]) -> bytes:
-    """The content of a file, which can also travel to another machine."""
+    """Returns the content of a file as bytes, for example to send it to another machine."""
     tensors = {keystr(place): _plain(leaf) for place, leaf in tree_leaves_with_path(tree)}
     facts = json.dumps(about)
-    # One entry: the library writes several in no fixed order.
+    # A single metadata entry, because the library writes several in no fixed order.
     return save_tensors(tensors, {"envcore": json.dumps({"about": facts, "sha256": _digest(tensors, facts)})})
 
 
 def load(path: str | Path, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
-    """The arrays of a file by name, and the facts about them.
+    """Loads the arrays of a file, by name, and its metadata.
 
     Args:
-      path: of the file.
-      kind: the description of the facts; see `envcore_runs.records`.
+      path: path of the file.
+      kind: type of the metadata, see `envcore_runs.records`.
 
     Raises:
       FileError: there is no such file, or it is damaged.
@@ -59,22 +59,22 @@ def load(path: str | Path, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
 
 
 def unpacked(file: File, content: bytes, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
-    """The arrays by name, and the facts, that `packed` has put into the content of a file.
+    """Parses the content from `packed` into arrays, by name, and metadata.
 
     Args:
-      file: the file, for the error.
-      content: its content.
+      file: the file, for the error message.
+      content: bytes of the file.
       kind: as for `load`.
 
     Raises:
-      the file's error: it is damaged.
+      file.error: the content is damaged.
     """
     try:
         tensors = load_tensors(content)
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
         seal = json.loads(header["__metadata__"]["envcore"])
         is_whole = _digest(tensors, seal["about"]) == seal["sha256"]
-    except Exception as error:  # the library's errors depend on what is damaged
+    except Exception as error:  # the exception depends on what is damaged
         raise file.damaged(one_line(error)) from error
     if not is_whole:
         raise file.damaged("its content is not what was written")
@@ -82,16 +82,16 @@ def unpacked(file: File, content: bytes, kind: type[T]) -> tuple[dict[str, np.nd
 
 
 def restore(path: str | Path, tensors: Mapping[str, np.ndarray], struct: Any, key: jax.Array | None = None) -> Any:
-    """The pytree that was saved.
+    """Rebuilds the pytree that was saved.
 
     Args:
-      path: of the file, for the error.
-      tensors: as `load` returns them.
-      struct: a pytree of the same structure, dtypes and shapes, of arrays or `jax.ShapeDtypeStruct`.
-      key: a random key of the kind that the pytree has, if `struct` has no arrays to show it.
+      path: path of the file, for the error message.
+      tensors: arrays from `load`.
+      struct: a pytree of arrays or `jax.ShapeDtypeStruct`s with the same structure, dtypes and shapes.
+      key: a random key of the same type as those in the pytree, if `struct` contains no arrays.
 
     Raises:
-      FileError: the saved pytree is another one.
+      FileError: the saved pytree has another structure, dtype or shape.
     """
     expected = {keystr(place) for place, _ in tree_leaves_with_path(struct)}
 
@@ -126,7 +126,7 @@ def _plain(leaf: Any) -> np.ndarray:
 
 
 def _stored(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype in a file; safetensors writes bfloat16, but numpy cannot read it."""
+    """Returns the dtype used in a file. safetensors can write bfloat16, but numpy cannot read it."""
     return dtype if dtype.isbuiltin == 1 else np.dtype(f"uint{8 * dtype.itemsize}")
 
 

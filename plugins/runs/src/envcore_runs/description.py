@@ -1,4 +1,4 @@
-"""What decides a run, as JSON can hold it: a run may go on where another had the same description."""
+"""Describes the arguments of a run as JSON. A run can be resumed only with the same description."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from envcore import trees
 
 
 def described(value: Any) -> Any:
-    """The description of an option, of params or of an environment. Different values have different descriptions.
+    """Returns the description of an option, of params or of an environment. Different values differ in it.
 
-    Functions alone are described by their names, and objects that are no dataclasses by their `repr`.
+    Functions are described only by their names, and objects that are not dataclasses by their `repr`.
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
@@ -36,7 +36,7 @@ def described(value: Any) -> Any:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """What a function or a class is called, `module:name`; an object of another kind goes by its class."""
+    """Returns the name of a function or class as `module:name`. For any other object, the name of its class."""
     inner: Any = function.func if isinstance(function, functools.partial) else function
     named = inner if hasattr(inner, "__qualname__") else type(inner)
     return f"{named.__module__}:{named.__qualname__}"

@@ -1,11 +1,11 @@
-"""Mean and spread of episodes' returns and lengths, over more steps than fit into memory.
+"""Mean and standard deviation of episode returns and lengths, over more steps than fit into memory.
 
-Every environment contributes the same number of whole episodes, its first ones. Whichever episodes end inside a window
-would favor short ones: an environment ends two of them while another one plays a long one.
+Every environment contributes the same number of whole episodes, the first ones. Counting all episodes that end within a
+time window would favor short ones, because an environment finishes several of them while another plays a long one.
 
-On the device, each environment keeps the moments of its episodes by Welford's algorithm (1962), which do not depend on
-how the steps are cut into chunks. The host joins the environments in float64 (Chan et al. 1979). Equal returns have a
-spread of exactly zero.
+On the device, each environment updates its moments with Welford's algorithm (1962), so they don't depend on how steps
+are split into chunks. The host combines environments in float64 (Chan et al. 1979). Equal returns have a standard
+deviation of exactly zero.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from flax import struct
 
 @struct.dataclass
 class Episodes:
-    """The episodes of a batch of environments; every leaf has the batch's shape.
+    """The episodes of a batch of environments. Every leaf has the batch's shape.
 
     Attributes:
       total, steps: return and length of the unfinished episode so far, float32 and int32.
-      left: how many episodes of the environment are still to be counted, the unfinished one included, int32.
-      count: how many have been, int32.
-      first_return, first_length: of the first of them, float32 and int32.
-      mean_return, squares_return: the mean of their returns minus the first, so that float32 holds a small spread
-        around a large mean, and the sum of squared deviations from it, float32.
-      mean_length, squares_length: the same of their lengths in steps.
-      lowest, highest: their lowest and highest return, float32.
+      left: number of episodes still to be counted, including the unfinished one, int32.
+      count: number of episodes counted so far, int32.
+      first_return, first_length: return and length of the first counted episode, float32 and int32.
+      mean_return, squares_return: mean of the returns minus the first return, which keeps a small spread around a large
+        mean accurate in float32, and the sum of squared deviations from the mean, float32.
+      mean_length, squares_length: the same for lengths in steps.
+      lowest, highest: lowest and highest return, float32.
     """
 
     total: jax.Array
@@ -50,13 +50,13 @@ class Episodes:
 
     @classmethod
     def of_none(cls, shape: tuple[int, ...], episodes: jax.Array | int) -> Self:
-        """No steps yet, of environments of which `episodes` each are to be counted, int32 ()."""
+        """Returns the statistics before the first step. Each environment will count `episodes` episodes, int32 ()."""
         zero, none = jnp.zeros(shape, jnp.float32), jnp.zeros(shape, jnp.int32)
         infinity, left = jnp.full(shape, np.inf, jnp.float32), none + jnp.int32(episodes)
         return cls(zero, none, left, none, zero, none, zero, zero, zero, zero, infinity, -infinity)
 
     def after(self, reward: jax.Array, done: jax.Array) -> Self:
-        """The episodes after a step, with its rewards (float32) and dones (bool)."""
+        """Returns the statistics after a step, given its rewards (float32) and dones (bool)."""
         total, steps = self.total + reward, self.steps + np.int32(1)
         counts = done & (self.left > 0)
         one = counts.astype(jnp.int32)
@@ -85,10 +85,10 @@ class Episodes:
         )
 
     def row(self) -> np.ndarray:
-        """The moments of all environments together, float64 (7,).
+        """Returns the combined moments of all environments, float64 (7,).
 
-        They are how many episodes there are, mean and squared deviations of their returns, the same of their lengths,
-        and their lowest and highest return.
+        They are the number of episodes, the mean and squared deviations of returns, the same for lengths, and the
+        lowest and highest return.
         """
         exact: Episodes = jax.tree.map(lambda x: np.asarray(x, np.float64), self)
         means = exact.first_return + exact.mean_return, exact.first_length + exact.mean_length
@@ -97,7 +97,7 @@ class Episodes:
 
 
 def joined(rows: np.ndarray) -> np.ndarray:
-    """The moments of all episodes, float64 (7,), from those of parts (parts, 7); see `Episodes.row`."""
+    """Combines moments of parts, (parts, 7), into moments of all episodes, float64 (7,). See `Episodes.row`."""
     rows = rows[rows[:, 0] > 0]
     if not len(rows):
         return np.array([0, math.nan, math.nan, math.nan, math.nan, math.inf, -math.inf])
@@ -114,12 +114,12 @@ def joined(rows: np.ndarray) -> np.ndarray:
 
 @dataclasses.dataclass(frozen=True)
 class EpisodeStatistics:
-    """Statistics of the counted episodes; means and standard deviations are NaN where they are not known.
+    """Statistics of the counted episodes. Means and standard deviations are NaN if they are unknown.
 
     Attributes:
       episodes: number of episodes.
-      mean_return, std_return, lowest_return, highest_return: of their returns.
-      mean_length, std_length: of their lengths, in steps.
+      mean_return, std_return, lowest_return, highest_return: statistics of their returns.
+      mean_length, std_length: statistics of their lengths, in steps.
     """
 
     episodes: int = 0
@@ -132,7 +132,7 @@ class EpisodeStatistics:
 
     @classmethod
     def of(cls, row: np.ndarray) -> Self:
-        """Those of a row of moments."""
+        """Returns the statistics for a row of moments."""
         count, mean_return, squares_return, mean_length, squares_length, lowest, highest = map(float, row)
         std_return, std_length = (math.sqrt(x / count) if count else x for x in (squares_return, squares_length))
         return cls(int(count), mean_return, std_return, lowest, highest, mean_length, std_length)

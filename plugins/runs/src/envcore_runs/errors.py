@@ -6,7 +6,7 @@ from envcore.errors import EnvcoreError
 
 
 class ProcessError(EnvcoreError):
-    """Another process of the same run cannot be reached, has ended, or was given something else."""
+    """Another process of the same run cannot be reached, has ended, or got different arguments."""
 
 
 class NotEnoughMemoryError(EnvcoreError, MemoryError):

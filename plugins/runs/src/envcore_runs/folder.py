@@ -1,4 +1,4 @@
-"""Folders that hold the results of one run each, so that a command that is given again continues it."""
+"""Results folders. Each contains one run, so that repeating the command resumes it."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from envcore_runs.records import File
 T = TypeVar("T")
 
 RUN = "run.json"
-"""The file that says what a folder holds the results of."""
+"""The file that describes the run in a folder."""
 
 
 @contextlib.contextmanager
 def claimed(folder: str | Path, run: Mapping[str, Any]) -> Generator[None]:
-    """Creates the folder of a run, or checks that it is this run's, and locks it until the end of the block.
+    """Creates the folder of a run, or checks that it belongs to this run. Locks it until the end of the block.
 
-    Every process of the command calls it.
+    All processes of the command must call it.
 
     Args:
-      folder: the folder.
-      run: what decides the results of the run, as JSON can hold it.
+      folder: path of the folder.
+      run: everything that determines the run's results, as JSON values.
 
     Raises:
-      FileError: the folder holds another run or other files, another command is writing there, it cannot be written,
-        or it is not seen by all processes.
+      FileError: the folder contains another run or other files, another command is writing to it, it cannot be written,
+        or not all processes see it.
     """
     folder = Path(folder)
     with _claimed(folder, run) if distributed.is_first() else contextlib.nullcontext():
-        distributed.any_says(False)  # the others look after that
+        distributed.any_says(False)  # only the first process locks the folder
         if distributed.any_says(not (folder / RUN).exists()):
             raise FileError(f"not all processes see {folder}: the folder must be on a file system that they share.")
         yield
@@ -46,12 +46,12 @@ def claimed(folder: str | Path, run: Mapping[str, Any]) -> Generator[None]:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Generator[None]:
-    """Keeps a folder for this process until the end of the block or of the process, however it ends.
+    """Locks a folder for this process until the end of the block, or until the process ends in any way.
 
-    Nothing is written. On Windows, and on a file system without locks for folders, it does nothing.
+    Nothing is written. On Windows, and on file systems without locks for folders, this is a no-op.
 
     Raises:
-      FileError: another process keeps it, or another block of this one; or it cannot be opened.
+      FileError: the folder is already locked, by another process or in this one, or it cannot be opened.
     """
     try:
         import fcntl
@@ -69,7 +69,7 @@ def locked(folder: Path) -> Generator[None]:
             raise FileError(
                 f"another process is writing to {folder}: wait until it has ended, or choose another folder."
             ) from None
-        except OSError:  # no locks there
+        except OSError:  # the file system has no locks
             pass
         yield
     finally:
@@ -80,25 +80,25 @@ def check_agreed(folder: Path, progress: int) -> None:
     """Checks that all processes continue from the same checkpoint.
 
     Args:
-      folder: of the run, for the error.
-      progress: how far this process's checkpoint has come.
+      folder: the run's folder, for the error message.
+      progress: progress of this process's checkpoint.
 
     Raises:
-      FileError: another process has found another one.
+      FileError: another process found a different checkpoint.
     """
     if distributed.highest(progress) != -distributed.highest(-progress):
         raise FileError(f"not all processes see the same checkpoint in {folder}: start them again.")
 
 
 def load(folder: str | Path, kind: type[T]) -> T:
-    """What a folder holds the results of.
+    """Loads the description of the run in a folder.
 
     Args:
-      folder: the folder.
-      kind: the description of it; see `envcore_runs.records`.
+      folder: path of the folder.
+      kind: type of the description, see `envcore_runs.records`.
 
     Raises:
-      FileError: the folder holds no run, or its file is damaged.
+      FileError: the folder contains no run, or its file is damaged.
     """
     path = Path(folder) / RUN
     if not path.exists():
@@ -128,7 +128,7 @@ def _claimed(folder: Path, run: Mapping[str, Any]) -> Generator[None]:
 
 
 def _first_difference(found: Mapping[str, Any], wanted: Mapping[str, Any], place: str = "") -> str:
-    """The first value that differs, by its name and those of what it is in; empty if there is none."""
+    """Returns a description of the first value that differs, or an empty string."""
     for name in {**wanted, **found}:
         there, here = found.get(name), wanted.get(name)
         if there == here:

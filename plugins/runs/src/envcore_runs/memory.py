@@ -1,4 +1,4 @@
-"""How much memory is available, and whether the requested work fits into it."""
+"""Checks whether the requested work fits into the available memory."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from envcore_runs.errors import NotEnoughMemoryError
 
 
 def tree_bytes(struct: Any) -> int:
-    """The bytes of the arrays that a tree of `jax.ShapeDtypeStruct` describes; a random key counts as its words."""
+    """Returns the size in bytes of a tree of `jax.ShapeDtypeStruct`s. Random keys count as their words."""
     return sum(math.prod(leaf.shape) * getattr(leaf.dtype, "itemsize", 16) for leaf in jax.tree.leaves(struct))
 
 
 def check_fits(name: str, count: int, bytes_each: int, available: int | None) -> None:
-    """Raises `NotEnoughMemoryError` if `count` things of so many bytes each do not fit into memory.
+    """Raises `NotEnoughMemoryError` if `count` items do not fit into memory.
 
     Args:
-      name: of the argument or option with which the user chose the count.
-      count: the number of things.
-      bytes_each: the most bytes that one of them takes.
-      available: the free bytes; None if unknown.
+      name: name of the argument or option that set the count.
+      count: number of items.
+      bytes_each: maximum size of an item in bytes.
+      available: free bytes, or None if unknown.
     """
     if available is not None and count * bytes_each > available:
         fit = available // bytes_each
@@ -36,7 +36,7 @@ def check_fits(name: str, count: int, bytes_each: int, available: int | None) ->
 def check_total(
     name: str, value: int, total: int, available: int | None, advice: str = "choose a smaller number"
 ) -> None:
-    """Raises `NotEnoughMemoryError` if the requested work takes `total` bytes and fewer are available."""
+    """Raises `NotEnoughMemoryError` if the work takes `total` bytes and fewer are available."""
     if available is not None and total > available:
         raise NotEnoughMemoryError(
             f"{name} {value:,} would take about {shown_bytes(total)} of memory, but only {shown_bytes(available)} "
@@ -46,23 +46,23 @@ def check_total(
 
 @contextlib.contextmanager
 def explained(name: str, count: int) -> Generator[None]:
-    """Turns an allocator's errors into `NotEnoughMemoryError`, whose message names what to reduce."""
+    """Converts an allocator's error into a `NotEnoughMemoryError` whose message names what to reduce."""
     try:
         yield
     except (MemoryError, jax.errors.JaxRuntimeError) as error:
         if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
             raise NotEnoughMemoryError(
-                f"{name} {count:,} takes more memory than is available; choose a smaller number."
+                f"{name} {count:,} takes more memory than is available. Choose a smaller number."
             ) from error
         raise
 
 
 def device_bytes(sharding: NamedSharding | None = None) -> int | None:
-    """The free memory of devices: what their allocators may still take, or the host's memory for CPUs.
+    """Returns the free memory of devices: what their allocators can still take, or the host's memory for CPUs.
 
     Args:
-      sharding: the devices; those of other processes are taken to have what those of this one have. By default the
-        first device.
+      sharding: the devices. Other processes are assumed to have as much memory as this one. By default the first
+        device.
     """
     devices = jax.local_devices()[:1] if sharding is None else list(sharding.addressable_devices)
     if devices[0].platform == "cpu":
@@ -75,13 +75,13 @@ def device_bytes(sharding: NamedSharding | None = None) -> int | None:
 
 
 def host_bytes(root: Path = Path("/")) -> int | None:
-    """The memory that this process may still take, by what Linux says of the system and of the control group.
+    """Returns the memory that this process can still take, as Linux reports it for the system and the control group.
 
     Args:
-      root: the folder that contains `proc` and `sys`, for tests.
+      root: folder that contains `proc` and `sys`, for tests.
 
     Returns:
-      The number of bytes; None if the system does not say.
+      The number of bytes, or None if the system doesn't report it.
     """
     known: list[int] = []
     with contextlib.suppress(OSError, KeyError):
@@ -90,9 +90,9 @@ def host_bytes(root: Path = Path("/")) -> int | None:
         path = (root / "proc/self/cgroup").read_text().strip().rpartition(":")[2].lstrip("/")
         group, top = root / "sys/fs/cgroup" / path, root / "sys/fs/cgroup"
         for place in (group, *group.parents):
-            with contextlib.suppress(OSError, ValueError):  # "max" is not a number
+            with contextlib.suppress(OSError, ValueError):  # the limit may be the word "max"
                 limit, used = (int((place / name).read_text()) for name in ("memory.max", "memory.current"))
-                cache = int(_fields(place / "memory.stat").get("inactive_file", 0))  # which can be reclaimed
+                cache = int(_fields(place / "memory.stat").get("inactive_file", 0))  # can be reclaimed
                 known.append(max(0, limit - used + cache))
             if place == top:
                 break
@@ -100,11 +100,11 @@ def host_bytes(root: Path = Path("/")) -> int | None:
 
 
 def _fields(path: Path) -> dict[str, str]:
-    """The first two words of each line."""
+    """Returns the first two words of each line."""
     return {words[0]: words[1] for line in path.read_text().splitlines() if len(words := line.split()) > 1}
 
 
 def shown_bytes(count: int) -> str:
-    """A number of bytes in a readable unit."""
+    """Formats a number of bytes with a unit."""
     power = min(max(0, math.floor(math.log(max(count, 1), 1000))), 6)
     return f"{count / 1000**power:.3g} {('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')[power]}"

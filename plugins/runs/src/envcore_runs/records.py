@@ -1,4 +1,4 @@
-"""Reads JSON and TOML files into the dataclasses that describe them, by msgspec. Imports no JAX.
+"""Reads JSON and TOML files into dataclasses, with msgspec. Imports no JAX.
 
     @dataclasses.dataclass(frozen=True)
     class Shard:
@@ -7,7 +7,7 @@
 
     shard = File(folder / "shard.json").read(Shard)
 
-Fields that the dataclass does not have are ignored.
+Fields of the file that the dataclass doesn't have are ignored.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 @dataclasses.dataclass(frozen=True)
 class File:
-    """A file that should hold something. Every method raises `error`, one line, if it does not.
+    """A file to read. Every method raises `error` with a one-line message if the file is missing or damaged.
 
     Attributes:
-      path: its path.
-      advice: what to do if it is damaged, the last sentence of the error.
-      error: the class of the errors.
+      path: path of the file.
+      advice: the last sentence of the error message for a damaged file.
+      error: class of the exceptions.
     """
 
     path: str | Path
@@ -42,11 +42,11 @@ class File:
     error: type[EnvcoreError] = FileError
 
     def read(self, kind: type[T]) -> T:
-        """The value that the file holds, JSON or (by its suffix) TOML, as a type that `msgspec.convert` takes."""
+        """Reads the file as JSON or TOML (by its suffix) and converts it to a type, as `msgspec.convert` does."""
         return self.parsed(self.content(), kind)
 
     def content(self) -> bytes:
-        """The bytes of the file."""
+        """Returns the bytes of the file."""
         try:
             return Path(self.path).read_bytes()
         except FileNotFoundError:
@@ -55,7 +55,7 @@ class File:
             raise self.error(f"{self.path} cannot be read: {problem.strerror or problem}.") from problem
 
     def parsed(self, text: bytes | str, kind: type[T]) -> T:
-        """The value of a text in the file; bytes are UTF-8."""
+        """Parses the file's text. Bytes must be UTF-8."""
         parse = tomllib.loads if Path(self.path).suffix == ".toml" else json.loads
         try:
             return msgspec.convert(parse(text if isinstance(text, str) else text.decode()), kind)
@@ -63,5 +63,5 @@ class File:
             raise self.damaged(str(error)) from error
 
     def damaged(self, what: str) -> EnvcoreError:
-        """The error that says what is wrong."""
+        """Returns the exception for a damaged file."""
         return self.error(f"{self.path} is damaged: {what}. {self.advice}")

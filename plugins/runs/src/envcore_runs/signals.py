@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM in loops that save: the first one is noted, so that the loop stops where it can."""
+"""Delays Ctrl-C and SIGTERM, so that a loop can stop and save."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from collections.abc import Callable, Generator
 from typing import NoReturn
 
 _ECHO = 0.1
-"""Seconds in which a signal comes twice: `timeout` and terminals send it to a process and once more to its group."""
+"""Repeated signals within this many seconds count as one: `timeout` and terminals signal a process and its group."""
 
 
 @contextlib.contextmanager
 def noted(then: Callable[[], object] = lambda: None) -> Generator[Callable[[], int]]:
-    """A context in which Ctrl-C and SIGTERM are only noted; a second one acts at once, by `stop`.
+    """Delays Ctrl-C and SIGTERM inside the `with` block. The second signal takes effect at once, as in `stop`.
 
-    It yields a function that returns the number of the signal, or 0 if none has come:
+    It yields a function that returns the number of the signal, or 0 if none has arrived:
 
         with signals.noted() as signum:
             while work_is_left() and not signum():
@@ -26,9 +26,9 @@ def noted(then: Callable[[], object] = lambda: None) -> Generator[Callable[[], i
         if signum():
             signals.stop(signum())
 
-    The first one calls `then`, which can end a loop that does not ask. In a thread other than the main one, where
-    Python handles no signals, nothing is noted. A signal that is ignored stays so: Ctrl-C is not meant for a background
-    job of a shell.
+    The first signal calls `then`, which can end a loop that doesn't check for signals. Outside the main thread this is
+    a no-op, because Python handles signals only there. Ignored signals stay ignored: a shell ignores Ctrl-C for its
+    background jobs.
     """
     first, came = 0, 0.0
 
@@ -51,11 +51,11 @@ def noted(then: Callable[[], object] = lambda: None) -> Generator[Callable[[], i
 
 
 def stop(signum: int) -> NoReturn:
-    """Stops as Python does after a signal.
+    """Stops the process as Python does after a signal.
 
     Raises:
-      KeyboardInterrupt: it is Ctrl-C.
-      SystemExit: it is another one; the status is that which shells show, 128 plus its number.
+      KeyboardInterrupt: the signal is Ctrl-C.
+      SystemExit: for any other signal, with 128 plus its number as exit status, like in a shell.
     """
     if signum == signal.SIGINT:
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""What users bring from modules of their own, as `MODULE:NAME`. Imports no JAX."""
+"""Imports users' own classes and functions, given as `MODULE:NAME`. Imports no JAX."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from envcore.errors import InvalidArgumentError, one_line
 
 
 def is_reference(name: str) -> bool:
-    """Whether a text reads `MODULE:NAME`."""
+    """Returns whether a text has the form `MODULE:NAME`."""
     module, _, attribute = name.partition(":")
-    is_file = module.endswith(".py")  # which a user may write instead of the module's name
+    is_file = module.endswith(".py")  # users sometimes write the file name instead of the module's name
     return attribute.isidentifier() and all(map(str.isidentifier, module.split("."))) and not is_file
 
 
 def imported(what: str, name: str, words: Sequence[str] = (), noun: str = "NAME") -> Any:
-    """Imports what a user names as `MODULE:NAME`; the module may be in the working directory.
+    """Imports an object given as `MODULE:NAME`. The module can be in the working directory.
 
     Args:
       what: the option or argument, for error messages.
-      name: its value.
-      words: other values that it takes, for error messages.
-      noun: what NAME is the name of, for error messages.
+      name: the value, `MODULE:NAME`.
+      words: other allowed values, for error messages.
+      noun: what to call NAME in error messages.
 
     Raises:
       InvalidArgumentError: the name is malformed, or it cannot be imported.
@@ -42,7 +42,7 @@ def imported(what: str, name: str, words: Sequence[str] = (), noun: str = "NAME"
 
 
 def imported_function(what: str, name: str, words: Sequence[str] = ("random",)) -> Callable[..., Any]:
-    """`imported`, for what must be a function.
+    """Like `imported`, but the object must be a function.
 
     Raises:
       InvalidArgumentError: as for `imported`, or it is not a function.
@@ -54,27 +54,27 @@ def imported_function(what: str, name: str, words: Sequence[str] = ("random",)) 
 
 
 def find_in_working_directory() -> None:
-    """Lets modules be imported from the working directory, as Python does for a script that lies there."""
+    """Makes modules in the working directory importable, as Python does for the folder of a script."""
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
 
 
 def reference_to(what: str, value: Any) -> str:
-    """`MODULE:NAME` of a function or a class, by which another process finds it.
+    """Returns `MODULE:NAME` of a function or class, with which another process can import it.
 
     Raises:
-      InvalidArgumentError: its module has nothing of this name, or something else, or is a script.
+      InvalidArgumentError: its module is a script, or does not define it under this name.
     """
     from envcore_runs.description import name_of
 
     name = name_of(value)
     module, _, attribute = name.partition(":")
-    # Another process that runs no script, or another one, has another __main__.
+    # Another process has a different __main__.
     if module == "__main__" or getattr(sys.modules.get(module), attribute, None) is not value:
         place = "a module that the script imports" if module == "__main__" else "a module"
         shown = " ".join(repr(value).split())
         raise InvalidArgumentError(
-            f"{what} {shown} has no name by which a saved run can find it: define it at the top of {place}, or give "
-            "its 'MODULE:NAME'."
+            f"{what} {shown} has no name by which a saved run can find it. Define it at the top level of {place}, or "
+            "pass its 'MODULE:NAME'."
         )
     return name
