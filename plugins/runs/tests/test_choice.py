@@ -72,7 +72,7 @@ def test_an_environment_that_is_made(is_saved: bool) -> None:
         again, _ = choose(choice.title, choice.options).make() if is_saved else (env, None)
         assert again == env
     assert choice_of("Counter-v0", {"goal": 4}, None, is_saved=is_saved) == choose("Counter-v0", {"goal": 4})
-    with pytest.raises(InvalidArgumentError, match="options are those of an id"):
+    with pytest.raises(InvalidArgumentError, match="options are only for an id"):
         choice_of(toy.Counter(), {"goal": 4}, None, is_saved=is_saved)
 
 

@@ -38,7 +38,7 @@ def test_two_processes_report_what_one_reports() -> None:
     ("more", "num_devices", "message"),
     [
         (("--seed", "1"), 2, "process 1 has another command than process 0: start all of them alike."),
-        ((), 1, "the processes have different numbers of devices: give all of them the same number."),
+        ((), 1, "the processes have different numbers of devices: start all of them with the same number."),
     ],
 )
 def test_processes_that_differ_end_with_one_line(more: tuple[str, ...], num_devices: int, message: str) -> None:

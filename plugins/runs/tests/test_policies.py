@@ -98,7 +98,7 @@ def test_an_announced_policy_has_a_memory_and_gets_what_follows_the_colon() -> N
 def test_a_batch_has_no_memory() -> None:
     policy = batch_policy(find_player("idle", "Counter-v0", ENV, PARAMS), Batched(ENV, 3), PARAMS)
     assert policy(None, jnp.zeros((3, 4)), KEY).tolist() == [0, 0, 0]
-    with pytest.raises(InvalidArgumentError, match="policy counts has a memory, which a rollout does not carry"):
+    with pytest.raises(InvalidArgumentError, match="policy counts has a memory, but a rollout does not carry"):
         batch_policy(find_player("counts", "Counter-v0", ENV, PARAMS), Batched(ENV, 3), PARAMS)
 
 

@@ -85,5 +85,5 @@ def test_names_of_parts() -> None:
     assert checked_names(iter(["terminated"]), env, env.default_params) == ("terminated",)
     assert checked_names((), env, env.default_params) == checked_names("", env, env.default_params) == ()
     for name in ("rewards", 3):
-        with pytest.raises(InvalidArgumentError, match=f"^record takes state, .*; got {name!r}"):
+        with pytest.raises(InvalidArgumentError, match=f"^record must be names among state, .*, got {name!r}"):
             checked_names(["obs", name], env, env.default_params)  # pyright: ignore[reportArgumentType]

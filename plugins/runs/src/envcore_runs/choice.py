@@ -1,4 +1,4 @@
-"""The environment of a run: an id, with options and params. Imports no JAX before `make`."""
+"""Chooses the environment of a run: an id, with options and params. Imports no JAX before `make`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """The environment that a user chose, with options and params.
+    """The chosen environment, with options and params.
 
     Attributes:
-      title: the id as the user gave it.
+      title: the id as the user wrote it.
       found: its registration.
       options: constructor options.
-      params: params, which replace its defaults.
-      randomize: params that are drawn anew for each episode, each with its lowest and its highest value.
+      params: params to replace in the default ones.
+      randomize: params to randomize in each episode, each with its lowest and highest value.
     """
 
     title: str
@@ -37,12 +37,12 @@ class Choice:
     randomize: Mapping[str, Any] = dataclasses.field(default_factory=dict[str, Any])
 
     def make(self) -> tuple[Any, Any]:
-        """Returns the environment and its params.
+        """Creates the environment and its params.
 
         Raises:
-          InvalidArgumentError: the environment does not have an option, or refuses its value.
-          InvalidParamsError: the environment does not have a param, or a value has the wrong shape or dtype, or a range
-            is malformed.
+          InvalidArgumentError: the environment has no such option, or does not accept its value.
+          InvalidParamsError: the environment has no such param, a value has the wrong shape or dtype, or a range is
+            malformed.
           EnvcoreError: as for `envcore.make`.
         """
         from envcore.engine.arguments import device_params
@@ -54,10 +54,10 @@ class Choice:
                 if isinstance(getattr(type(env), name, None), bool) and not isinstance(value, bool):
                     raise InvalidArgumentError(f"{self.title}'s option {name!r} must be True or False, got {value!r}.")
             if self.options:
-                _ = env.action_space(params), env.observation_space(params)  # which such a value may break
+                _ = env.action_space(params), env.observation_space(params)  # an unexpected value may break these
         except EnvcoreError:
             raise
-        except Exception as error:  # an environment may fail in any way on an unexpected value
+        except Exception as error:  # an environment can raise anything for an unexpected value
             if not self.options:
                 raise
             problem = f"does not work with options={dict(self.options)!r}: {one_line(error)}"
@@ -67,10 +67,10 @@ class Choice:
 
 
 def choose(env_id: str, options: Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None) -> Choice:
-    """Looks up an id, or a class of the user's as `MODULE:CLASS`, before anything heavy is imported.
+    """Looks up an id, or `MODULE:CLASS` for a class of your own, before importing anything heavy.
 
     Raises:
-      UnknownEnvironmentError: as for `envcore.make`; the module may be in the working directory.
+      UnknownEnvironmentError: as for `envcore.make`. The module can be in the working directory.
     """
     if isinstance(env_id, str) and user_modules.is_reference(env_id):
         user_modules.find_in_working_directory()
@@ -80,18 +80,18 @@ def choose(env_id: str, options: Mapping[str, Any] | None = None, params: Mappin
 def choice_of(
     env: str | Environment, options: Mapping[str, Any] | None, params: Mapping[str, Any] | None, *, is_saved: bool
 ) -> Choice:
-    """`choose`, or the choice of an environment that a user has made.
+    """Like `choose`, but also accepts an environment.
 
     Args:
-      env: as for `choose`, or the environment, whose fields are its options.
-      options: constructor options, if it is not made yet.
-      params: params that differ from the default ones.
-      is_saved: whether another process has to make it again by what a file says.
+      env: an id as for `choose`, or an environment, whose fields are its options.
+      options: constructor options, if `env` is an id.
+      params: params to replace in the default ones.
+      is_saved: whether another process has to recreate the environment from a file.
 
     Raises:
       UnknownEnvironmentError: as for `choose`.
-      InvalidArgumentError: it is neither; an environment that is made is given options; or it is saved, and has no name
-        by which it can be found, or a field that JSON cannot hold.
+      InvalidArgumentError: `env` is neither an id nor an environment, or is an environment but `options` are given. Or
+        it has to be saved, but cannot be imported by a name, or has a field that JSON does not support.
     """
     if isinstance(env, str):
         return choose(env, options, params)
@@ -100,7 +100,7 @@ def choice_of(
     if not isinstance(env, Environment):
         raise InvalidArgumentError(f"env must be an id or an environment, without params, got {env!r}.")
     if options:
-        raise InvalidArgumentError("options are those of an id: make the environment with them.")
+        raise InvalidArgumentError("options are only for an id: create the environment with them instead.")
     kind = type(env)
     fields = {field.name: getattr(env, field.name) for field in dataclasses.fields(env) if field.init}
     title = user_modules.reference_to("the environment", kind) if is_saved else entry_point_of(kind)
@@ -115,16 +115,16 @@ def choice_of(
 
 
 def with_params(title: str, env: Any, params: Any, changes: Mapping[str, Any]) -> Any:
-    """The params of an environment with some of them replaced.
+    """Returns the params of an environment with some of them replaced.
 
     Args:
-      title: what the errors call the environment.
+      title: name of the environment in error messages.
       env: the environment.
       params: its params.
       changes: numbers or arrays by name.
 
     Raises:
-      InvalidParamsError: it does not have a param, or a value has the wrong shape or dtype.
+      InvalidParamsError: the environment has no such param, or a value has the wrong shape or dtype.
     """
     from envcore import suggestions
     from envcore.engine.arguments import checked_params, param_names
@@ -136,11 +136,11 @@ def with_params(title: str, env: Any, params: Any, changes: Mapping[str, Any]) -
             hint = f" {name!r} is an option of its constructor." if is_option else ""
             raise InvalidParamsError(suggestions.unknown_param(title, name, known) + hint)
     values = {name: _row(value) for name, value in changes.items()}
-    return checked_params(env, params.replace(**values)) if values else params  # at once: one may need another
+    return checked_params(env, params.replace(**values)) if values else params  # together: one may require another
 
 
 def _row(value: Any) -> Any:
-    """A list of numbers as an array."""
+    """Converts a list of numbers to an array."""
     import numpy as np
 
     try:
@@ -155,6 +155,6 @@ def _randomized(env: Any, params: Any, ranges: Mapping[str, Any]) -> tuple[Any, 
 
     env = RandomizeParams(env, {name: tuple(ends) if isinstance(ends, list) else ends for name, ends in ranges.items()})
     env.check_params(params)
-    # The algorithms take the time limit from the params.
+    # Algorithms read the time limit from the params.
     limit = ranges.get("max_steps_in_episode")
     return env, checked_params(env, params.replace(max_steps_in_episode=limit[1])) if limit else params

@@ -1,4 +1,4 @@
-"""Several processes that are one run, by JAX's distributed runtime; and how they split arrays over their devices."""
+"""Distributed runs: connects several processes with JAX's distributed runtime, and splits arrays over their devices."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from envcore_runs.errors import ProcessError
 
 AXIS = "envs"
-"""The name of the mesh's axis over which a batch is split."""
+"""Name of the mesh axis over which a batch is split."""
 
 _CPU_DEVICES = "JAX_NUM_CPU_DEVICES"
 _COUNTS = ("SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE")
-"""Environment variables with the number of processes that SLURM or Open MPI has started."""
+"""Environment variables with which SLURM and Open MPI give the number of processes."""
 _SIGNS = ("JAX_COORDINATOR_ADDRESS", "JOB_COMPLETION_INDEX", "TPU_WORKER_HOSTNAMES", "TPU_PROCESS_ADDRESSES")
-"""Environment variables of processes that an indexed job of Kubernetes or a Cloud TPU has started."""
+"""Environment variables that an indexed job of Kubernetes or a Cloud TPU sets."""
 _LIBRARIES = ("envcore", "jax", "jaxlib", "numpy", "flax")
 _SETTINGS = ("jax_enable_x64", "jax_default_prng_impl", "jax_threefry_partitionable", "jax_default_matmul_precision")
 
 
 class _Runtime:
-    """State that exists once per process."""
+    """State of this process."""
 
     is_connected = False
 
@@ -46,30 +46,30 @@ def start(
     process_id: int | None = None,
     timeout: int = 300,
 ) -> None:
-    """Chooses the devices, and connects the processes of one run by `jax.distributed.initialize`.
+    """Selects the devices, and connects the processes of a run with `jax.distributed.initialize`.
 
-    Call it before you import algorithms, policies or environments: JAX cannot connect once a module has computed
-    something.
+    Call it before you import algorithms, policies or environments, because JAX cannot connect after a module has
+    computed something.
 
     Args:
-      given: what this process is asked to do; its `repr` has to be the same in all of them.
-      devices: devices of this process; None for all. On a CPU, which JAX takes for one device, None makes each of the
-        cores that this process may use a device.
-      coordinator: HOST:PORT at which process 0 listens: at an IP address, on that address alone. Without it, the
-        processes that SLURM, Open MPI, Kubernetes or a Cloud TPU has started find each other, and any other process is
-        alone.
-      num_processes: number of processes; 1 for a process that is alone in spite of what a cluster has started.
-      process_id: number of this process, from 0.
-      timeout: seconds to wait for the others.
+      given: the arguments of this process. Their `repr` must be the same in all processes.
+      devices: number of devices in this process, or None for all. JAX treats a CPU as one device, but here None makes
+        every available core a device.
+      coordinator: HOST:PORT where process 0 listens. With an IP address, it listens on that address only. Without
+        `coordinator`, processes started by SLURM, Open MPI, Kubernetes or a Cloud TPU find each other, and any other
+        process runs alone.
+      num_processes: number of processes. 1 makes a process run alone even in a cluster.
+      process_id: number of this process, starting at 0.
+      timeout: seconds to wait for the other processes.
 
     Raises:
-      ProcessError: the runtime cannot start, or the processes have other requests, versions or numbers of devices.
+      ProcessError: the runtime cannot start, or the processes have different arguments, versions or numbers of devices.
     """
     _make_cpu_devices(devices)
     is_asked = coordinator is not None or process_id is not None or (num_processes or 1) > 1
     if not is_asked and (num_processes == 1 or not _is_in_cluster()):
         return
-    jax.config.update("jax_enable_preemption_service", False)  # it would take SIGTERM for itself
+    jax.config.update("jax_enable_preemption_service", False)  # it would handle SIGTERM
     try:
         jax.distributed.initialize(
             coordinator,
@@ -79,37 +79,37 @@ def start(
             coordinator_bind_address=_address(coordinator),
         )
         jax.devices()
-    except Exception as error:  # of JAX, of its runtime, or of a cluster's manager
+    except Exception as error:  # from JAX, its runtime, or the cluster's manager
         raise ProcessError(f"JAX cannot connect the processes: {one_line(error)}") from error
     _Runtime.is_connected = True
     _check_same(given)
 
 
 def is_first() -> bool:
-    """Whether this is process 0, which writes and reports for all of them."""
+    """Returns whether this is process 0, which writes and reports for all processes."""
     return jax.process_index() == 0
 
 
 def gathered(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The numbers of all processes, float64 (rows, ...): joined along the first axis, in the order of the processes."""
+    """Gathers numbers from all processes: float64 (rows, ...), joined along the first axis in process order."""
     if jax.process_count() == 1:
         return numbers
-    words = np.ascontiguousarray(numbers, np.float64).view(np.uint32)  # JAX would make them float32
+    words = np.ascontiguousarray(numbers, np.float64).view(np.uint32)  # JAX would convert float64 to float32
     return np.ascontiguousarray(process_allgather(words, tiled=True)).view(np.float64)
 
 
 def highest(number: float) -> float:
-    """The highest of the numbers of all processes."""
+    """Returns the highest number among all processes."""
     return float(gathered(np.array([number], np.float64)).max())
 
 
 def any_says(flag: bool) -> bool:
-    """Whether the flag is true in any process; waits for all of them."""
+    """Returns whether the flag is true in any process. Waits for all of them."""
     return highest(flag) > 0
 
 
 def whole(tree: Any) -> Any:
-    """Arrays that are split over devices, as numpy's in every process; keys stay keys. The inverse of `placed`."""
+    """Gathers split arrays as numpy arrays in every process. Keys stay keys. The inverse of `placed`."""
 
     def leaf(x: Any) -> Any:
         if trees.is_key(x):
@@ -120,7 +120,7 @@ def whole(tree: Any) -> Any:
 
 
 def placed(tree: Any, sharding: NamedSharding) -> Any:
-    """Arrays that every process has, split over the devices along their first axis."""
+    """Splits arrays that every process has over the devices, along their first axis."""
 
     def leaf(x: Any) -> jax.Array:
         words = np.asarray(jax.random.key_data(x) if trees.is_key(x) else x)
@@ -131,15 +131,15 @@ def placed(tree: Any, sharding: NamedSharding) -> Any:
 
 
 def sharding(name: str, count: int, devices: int | None = None) -> NamedSharding:
-    """How `count` things are split over the devices of all processes: evenly, over as many devices as possible.
+    """Splits `count` items evenly over the devices of all processes, using as many devices as possible.
 
     Args:
-      name: of the argument by which the user chose the count.
-      count: number of things.
-      devices: the most devices to use in each process; None for all.
+      name: name of the argument that set the count.
+      count: number of items.
+      devices: maximum number of devices per process, or None for all.
 
     Raises:
-      InvalidArgumentError: there are fewer devices, or the processes cannot have the same number of things.
+      InvalidArgumentError: there are fewer devices, or the count is not a multiple of the number of processes.
     """
     here, num_processes = jax.local_device_count(), jax.process_count()
     if devices is not None and devices > here:
@@ -155,9 +155,9 @@ def sharding(name: str, count: int, devices: int | None = None) -> NamedSharding
 
 
 def sharding_of_some(count: int, devices: int | None = None) -> NamedSharding:
-    """How `count` things are split over the devices of all processes, each of which gets one or several.
+    """Splits `count` items over the devices of all processes, with at least one per device.
 
-    Their number need not be a multiple of that of the devices: the caller fills up.
+    The count doesn't need to be a multiple of the number of devices. The caller has to pad it.
 
     Raises:
       InvalidArgumentError: there are fewer devices.
@@ -167,7 +167,7 @@ def sharding_of_some(count: int, devices: int | None = None) -> NamedSharding:
 
 
 def leave(status: int) -> None:
-    """Ends a process that has failed, if there are others: a regular exit would wait for them."""
+    """Exits a failed process at once if there are others, because a regular exit would wait for them."""
     if _Runtime.is_connected:
         sys.stderr.flush()
         os._exit(status)
@@ -177,18 +177,18 @@ def _make_cpu_devices(devices: int | None) -> None:
     if "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", "") or _CPU_DEVICES in os.environ:
         return
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with contextlib.suppress(RuntimeError):  # the backend has been started, with the devices that it has
+    with contextlib.suppress(RuntimeError):  # the backend has already started, with its own number of devices
         jax.config.update("jax_num_cpu_devices", devices or cores)
 
 
 def _is_in_cluster() -> bool:
-    """Whether a cluster has started this process together with others."""
+    """Returns whether a cluster has started this process together with others."""
     is_counted = any(os.environ.get(name, "1") != "1" for name in _COUNTS)
     return is_counted or any(name in os.environ for name in _SIGNS) or importlib.util.find_spec("libtpu") is not None
 
 
 def _address(coordinator: str | None) -> str | None:
-    """Where process 0 listens; None for all interfaces: machines often know their own name as 127.0.1.1."""
+    """Returns where process 0 listens. None means all interfaces: host names often resolve to 127.0.1.1 locally."""
     host = (coordinator or "").rpartition(":")[0]
     is_address = host == "localhost" or host.startswith("[") or host.replace(".", "").isdigit()
     return coordinator if is_address else None
@@ -196,7 +196,7 @@ def _address(coordinator: str | None) -> str | None:
 
 def _check_same(given: Any) -> None:
     if jax.device_count() != jax.process_count() * jax.local_device_count():
-        raise ProcessError("the processes have different numbers of devices: give all of them the same number.")
+        raise ProcessError("the processes have different numbers of devices: start all of them with the same number.")
     versions: dict[str, Any] = {name: metadata.version(name) for name in _LIBRARIES}
     versions |= {each.distribution: each.version for each in registry.plugins if each.status == "loaded"}
     versions |= {name: getattr(jax.config, name) for name in _SETTINGS}
@@ -204,5 +204,5 @@ def _check_same(given: Any) -> None:
     digests = [np.frombuffer(hashlib.sha256(repr(each).encode()).digest(), np.uint8) for each in kinds.values()]
     found = process_allgather(np.stack(digests))
     for number, kind in np.argwhere((found != found[0]).any(-1)):
-        jax.distributed.shutdown()  # all processes come here, and end one by one
+        jax.distributed.shutdown()  # all processes get here and exit one by one
         raise ProcessError(f"process {number} has {list(kinds)[kind]} than process 0: start all of them alike.")

@@ -1,4 +1,4 @@
-"""The loop of a rollout: steps a batch of environments in chunks of one compiled program."""
+"""Runs a rollout in a loop: steps a batch of environments in chunks, with one compiled program."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from envcore_runs.policies import Player, batch_policy, outside_action_space
 from envcore_runs.records import Natural
 
 _MEASURING = 1.0
-"""A rollout without a number of steps goes on for so many seconds, so that its speed can be told."""
+"""Minimum duration in seconds of a rollout without a number of steps, so that its speed can be measured."""
 _PATIENCE = 60.0
-"""Seconds after which it no longer waits for the first episode of every environment."""
+"""Seconds after which a rollout stops waiting for the first episode of every environment."""
 _SECONDS = 0.5
-"""Of a chunk: long enough that the fixed cost of a call does not matter, short enough to show progress."""
-_MOST = 2**30  # steps of a chunk: int32 counts them
+"""Target duration of a chunk: long enough to hide the fixed cost of a call, and short enough to show progress."""
+_MOST = 2**30  # maximum number of steps in a chunk, because they are counted in int32
 
 Recorded = dict[str, np.ndarray]
 
 
 @dataclasses.dataclass(frozen=True)
 class Progress:
-    """How far a rollout is.
+    """The progress of a rollout.
 
     Attributes:
-      steps: taken by each environment.
-      unfinished: environments that have not finished as many episodes as count.
-      moments: of the episodes counted so far, see `episodes.joined`.
+      steps: number of steps taken by each environment.
+      unfinished: number of environments that have not finished all episodes to count.
+      moments: moments of the episodes counted so far, see `episodes.joined`.
     """
 
     steps: Natural
@@ -50,21 +50,21 @@ class Progress:
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """A rollout that can begin.
+    """A checked rollout, ready to run.
 
     Attributes:
-      player: what chooses the actions, and its environment.
+      player: chooses the actions, and contains the environment.
       params: the environment's params.
-      num_envs: number of environments that step in parallel, on all devices together.
-      steps: of each environment; None for as many as its episodes take.
-      episodes: of each environment, which the statistics count, and for which it waits however long they take; None to
-        count one, and give up waiting after a minute.
-      key: the random key of the whole rollout.
-      sharding: the devices, as `distributed.sharding` chooses them.
-      folder: in which it is saved; None for none.
-      chunk: steps of each environment between two files; None for as many as take half a second.
-      record: the parts of each step that are recorded.
-      about: what decides its results, as JSON can hold it; empty if there is no folder.
+      num_envs: number of environments that run in parallel, on all devices together.
+      steps: steps per environment, or None for as many as its episodes take.
+      episodes: number of episodes per environment that the statistics count. The rollout waits for them, however long
+        they take. None counts one, and stops waiting after a minute.
+      key: random key of the whole rollout.
+      sharding: the devices, from `distributed.sharding`.
+      folder: folder to save the rollout in, or None.
+      chunk: steps of each environment between two checkpoints, or None for as many as take half a second.
+      record: names of the values to record at each step.
+      about: everything that determines the results, as JSON values. Empty if there is no folder.
     """
 
     player: Player
@@ -80,7 +80,7 @@ class Plan:
     about: Mapping[str, Any]
 
     def is_complete(self, progress: Progress, seconds: float) -> bool:
-        """Whether the rollout ends here, after so many seconds."""
+        """Returns whether the rollout is complete after `seconds` seconds."""
         if self.steps is not None:
             return progress.steps >= self.steps
         if progress.unfinished:
@@ -95,10 +95,10 @@ class Carry:
 
     Attributes:
       rollout: the state that `run_rollout` continues from.
-      obs: the last observation. It is carried from step to step because XLA would not compute an observation that
-        nothing reads, but a real policy reads it.
+      obs: the last observation. It is carried from step to step because XLA would otherwise skip it for policies that
+        ignore observations. Real policies use them, so the measured speed should include them.
       is_valid: whether all actions so far were in the action space, bool (num_envs,).
-      episodes: those so far.
+      episodes: the episodes so far.
     """
 
     rollout: RolloutState
@@ -108,21 +108,21 @@ class Carry:
 
 
 _SPLIT: Any = Carry(RolloutState(False, True), True, True, True)  # pyright: ignore[reportArgumentType]
-"""Which parts of a `Carry` have an axis for the environments."""
+"""Which parts of a `Carry` have an axis of environments."""
 
 
 class Loop:
-    """Steps a batch of environments, and keeps only a few numbers of each.
+    """Steps a batch of environments, and keeps only a few numbers for each.
 
     Args:
-      plan: what to run.
-      record: what to record of a step, arrays by name; the plan then has a `chunk`.
+      plan: the rollout to run.
+      record: returns the arrays to record of a step, by name. The plan must have a `chunk` then.
 
     Attributes:
-      struct: the shapes and dtypes of the state.
-      progress: the progress so far, of all processes.
-      seconds: the time that the steps of this process took, without compilation.
-      compile_seconds: the time to reset, trace, compile and warm up.
+      struct: shapes and dtypes of the state.
+      progress: progress so far, of all processes.
+      seconds: time for the steps of this process, without compilation.
+      compile_seconds: time to reset, trace, compile and warm up.
 
     Raises:
       EnvcoreError: the player has a memory, or the policy or the environment fails during tracing.
@@ -143,7 +143,7 @@ class Loop:
         self.compile_seconds = time.perf_counter() - began
 
     def advance(self, limit: int) -> list[Recorded]:
-        """Takes the steps of a chunk, at most `limit`; returns what each device of this process recorded of them.
+        """Runs a chunk of at most `limit` steps, and returns what each device of this process recorded.
 
         Raises:
           InvalidArgumentError: the policy returned an action outside the action space.
@@ -161,11 +161,11 @@ class Loop:
         return [jax.tree.map(lambda x: x[0, :steps], each) for each in _shares(recorded)]
 
     def snapshot(self) -> Any:
-        """The state of all processes, for `resume`."""
+        """Returns the state of all processes, for `resume`."""
         return distributed.whole(self._carry)
 
     def resume(self, carry: Any, progress: Progress) -> None:
-        """Continues from a state after this progress, instead of from the start."""
+        """Continues from a saved state and its progress."""
         self.progress = progress
         if self._sharding is not None:
             key, rollout = carry.rollout.key, carry.rollout.replace(key=())
@@ -175,7 +175,7 @@ class Loop:
         self._carry = carry
 
     def _run(self, carry: Carry, num_steps: jax.Array) -> tuple[Carry, Any]:
-        """Takes `num_steps` steps, int32 (), on one device; the last result is what is recorded of them."""
+        """Takes `num_steps` steps, int32 (), on one device. Returns what it recorded as the last value."""
 
         def taken(rollout: RolloutState) -> tuple[RolloutState, tuple[Any, ...]]:
             rollout, taken = run_rollout(
@@ -192,7 +192,7 @@ class Loop:
         *_, struct = jax.eval_shape(taken, carry.rollout)[1]
         rows = jax.tree.map(lambda x: jnp.zeros((self._plan.chunk or 0, *x.shape), x.dtype), struct)
         carry, rows = jax.lax.fori_loop(np.int32(0), num_steps, step, (carry, rows))
-        # The new axis is the one over which devices are joined; the axis of environments is the third.
+        # Devices are joined along the new first axis. The axis of environments is the third.
         return carry, jax.tree.map(lambda x: x[None], rows)
 
     def _timed(self, steps: int) -> tuple[Carry, Any, float]:
@@ -208,38 +208,38 @@ class Loop:
 
 
 def check_memory(plan: Plan, recorded_bytes: int) -> None:
-    """Checks, before anything is allocated, that so many environments fit into memory.
+    """Checks that the environments fit into memory, before anything is allocated.
 
     Args:
       plan: the rollout.
-      recorded_bytes: what is recorded of a chunk of one environment.
+      recorded_bytes: bytes recorded for a chunk of one environment.
 
     Raises:
-      NotEnoughMemoryError: they do not; the message says how many fit.
+      NotEnoughMemoryError: they do not fit. The message gives the number that fit.
     """
     key, one = jax.eval_shape(lambda: jax.random.key(0)), Batched(plan.player.env, 1)
     carry = jax.eval_shape(functools.partial(_begin, one, plan.params), key, 1)
-    # The carries at the start, before and after a chunk, and its arrays; the rows, joined, and the file.
+    # The carries at the start, before and after a chunk, the chunk's arrays, the joined rows, and the file.
     bytes_each = 5 * memory.tree_bytes(carry) + 3 * recorded_bytes
     memory.check_fits("num_envs", plan.num_envs, bytes_each, memory.device_bytes(plan.sharding))
 
 
 def _steps_in_time(steps: int, seconds: float) -> int:
-    """How many steps take about `_SECONDS`, if so many took so long."""
+    """Estimates how many steps take about `_SECONDS`, given the time of a measured number of steps."""
     return max(1, int(steps * _SECONDS / max(seconds, 1e-9)))
 
 
 def _batch(plan: Plan) -> tuple[NamedSharding | None, Batched]:
-    """The devices over which the environments are spread, None for one, and the batch of one of them."""
+    """Returns the devices to split the environments over (None for one), and the batch of one device."""
     num = plan.sharding.mesh.size
     batch = Batched(plan.player.env, plan.num_envs // num, distributed.AXIS if num > 1 else None)
     return (plan.sharding if num > 1 else None), batch
 
 
 def _started(plan: Plan, episodes: int) -> Carry:
-    """The state before the first step, on all devices; `episodes` of each environment are to be counted."""
+    """Returns the state before the first step, on all devices. Each environment will count `episodes` episodes."""
     sharding, batch = _batch(plan)
-    # Numpy's arrays are those that every process can hand to a program of all processes.
+    # Every process can pass numpy arrays to a program that runs on all processes.
     words, impl = np.asarray(jax.random.key_data(plan.key)), jax.random.key_impl(plan.key)
 
     def begin(words: jax.Array, episodes: jax.Array) -> Carry:
@@ -256,7 +256,7 @@ def _begin(batch: Batched, params: Any, key: jax.Array, episodes: jax.Array) -> 
 
 
 def _shares(tree: Any) -> list[Any]:
-    """What each device of this process holds of the arrays, in the order of the batch."""
+    """Returns each device's part of the arrays in this process, in the order of the batch."""
 
     def pieces(array: jax.Array) -> list[Any]:
         found = sorted(array.addressable_shards, key=lambda shard: shard.index[0].start or 0)

@@ -1,9 +1,9 @@
-"""Policies: what chooses the actions of a run, by name or as a function.
+"""Finds the policy of a run, given by name or as a function.
 
-A distribution announces a policy by a `PolicySpec`, whose entry point is a function of the environment's id, the
-environment, its params and what follows a colon after the name ("" for nothing). It returns an object with the methods
-`start_memory` and `act` of `Player`, and with its attribute `env` if `act` takes other observations than the
-environment's.
+A distribution announces a policy with a `PolicySpec`, whose entry point is a function of the environment's id, the
+environment, its params, and the text after a colon that follows the name ("" if there is none). The function returns an
+object with the methods `start_memory` and `act` of `Player`. The object also needs an attribute `env` if `act` takes
+observations other than the environment's.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ from envcore_runs.user_modules import imported_function
 
 @dataclasses.dataclass(frozen=True)
 class Player:
-    """What chooses the actions of an episode. Players of equal policies are equal.
+    """Chooses the actions of an episode. Players of equal policies are equal.
 
     Attributes:
-      name: its name; of a function, `module:name`.
-      env: the environment to play, the given one or one around it with the same states, whose observations `act` takes.
-      start_memory: returns what it remembers at the start of an episode, a pytree of arrays; () for nothing.
+      name: name of the policy, or `module:name` of a function.
+      env: the environment to play. Either the given one, or a wrapped one with the same states whose observations
+        `act` takes.
+      start_memory: returns the memory at the start of an episode, a pytree of arrays, or () for no memory.
       act: `(memory, obs, key) -> (action, memory)`.
     """
 
@@ -44,23 +45,24 @@ class Player:
 
 
 def find_player(policy: str | Policy, env_id: str, env: Environment, params: Any) -> Player:
-    """Returns what `random`, `legal`, `module:function`, an announced name or a function is; its actions are checked.
+    """Returns the player for `random`, `legal`, `module:function`, an announced name, or a function.
 
-    `random` chooses among all actions, `legal` among those that the environment's action masks allow.
+    `random` samples from all actions, and `legal` from those that the environment's action masks allow. The actions of
+    the player are checked.
 
-    A function is a policy, `(policy_params, obs, key) -> action`, whose `policy_params` are None. Its module may be in
-    the working directory.
+    A function must be a policy, `(policy_params, obs, key) -> action`. Its `policy_params` are None. Its module can be
+    in the working directory.
 
     Args:
       policy: the name or the function.
-      env_id: the id of the environment.
+      env_id: the environment's id.
       env: the environment.
-      params: its params.
+      params: the environment's params.
 
     Raises:
-      InvalidArgumentError: the name is malformed or unknown, what it names cannot be imported, or it is `legal` and the
+      InvalidArgumentError: the name is malformed or unknown, its object cannot be imported, or it is `legal` and the
         environment has no action masks.
-      EnvcoreError: an announced policy does not play this environment.
+      EnvcoreError: an announced policy does not support this environment.
     """
     if isinstance(policy, str) and policy == "random":
         return Player(policy, env, tuple, _WithoutMemory(random_policy(env, params)))
@@ -80,7 +82,7 @@ def find_player(policy: str | Policy, env_id: str, env: Environment, params: Any
                 agent = make(env_id, env, params, rest)
             except EnvcoreError:
                 raise
-            except (Exception, SystemExit) as error:  # a plugin may raise anything
+            except (Exception, SystemExit) as error:  # plugins can raise anything
                 raise InvalidArgumentError(f"policy {found.spec.name} fails: {one_line(error)}") from error
             env = getattr(agent, "env", env)
             return Player(name, env, agent.start_memory, _Checked(name, env, params, agent.act))
@@ -120,7 +122,7 @@ class _Checked:
 
 
 def _announced(policy: str) -> tuple[Announced[PolicySpec] | None, str]:
-    """The announced policy that `name:argument` or `distribution:name:argument` means, None for none; its argument."""
+    """Finds the policy for `name:argument` or `distribution:name:argument` (None if unknown), and its argument."""
     first, _, rest = policy.partition(":")
     second, _, last = rest.partition(":")
     announced = registry.announced(PolicySpec)
@@ -130,17 +132,17 @@ def _announced(policy: str) -> tuple[Announced[PolicySpec] | None, str]:
 
 
 def batch_policy(player: Player, batch: Batched, params: Any) -> Policy:
-    """A player as a policy of a batch of its environment; a policy carries no memory.
+    """Turns a player into a policy for a batch of its environment.
 
     Raises:
-      InvalidArgumentError: the player has a memory.
+      InvalidArgumentError: the player has a memory, which policies don't support.
     """
     if player.name == "random":
         return random_policy(batch, params)
     memory = player.start_memory()
     if jax.tree.leaves(memory):
         raise InvalidArgumentError(
-            f"policy {player.name} has a memory, which a rollout does not carry from step to step."
+            f"policy {player.name} has a memory, but a rollout does not carry a memory from step to step."
         )
 
     def mapped(policy_params: Any, obs: Any, key: jax.Array) -> Any:
@@ -150,5 +152,5 @@ def batch_policy(player: Player, batch: Batched, params: Any) -> Policy:
 
 
 def outside_action_space(policy: str, env: Environment, params: Any) -> InvalidArgumentError:
-    """The error for a policy whose actions are not in the action space."""
+    """Returns the exception for a policy whose actions are not in the action space."""
     return InvalidArgumentError(f"policy {policy} returned actions that are not in {env.action_space(params)!r}.")

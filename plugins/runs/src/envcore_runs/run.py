@@ -1,7 +1,7 @@
-"""A rollout: what it is asked to do, checked before anything is compiled, and how it is run to its end and saved.
+"""`rollout`: checks its arguments before anything is compiled, runs it to the end, and saves it.
 
-A folder holds run.json (what it is the rollout of), statistics.json, checkpoint.safetensors and, if steps are recorded,
-`trajectories`. After a kill at any moment the same call continues it, with the same results bit for bit.
+A folder contains run.json (the description of the rollout), statistics.json, checkpoint.safetensors and, if steps are
+recorded, `trajectories`. After a kill at any time, call it again to continue, with the same results bit for bit.
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ from envcore_runs.trajectories import Trajectories
 CHECKPOINT, STATISTICS = "checkpoint.safetensors", "statistics.json"
 
 _CHUNK = 2**20
-"""Steps of all environments between two files of a saved rollout: about 10 ms of a light environment, below a second of
-most others."""
+"""Steps of all environments between two checkpoints. This takes about 10 ms for a light environment, and less than a
+second for most others."""
 _FEWEST = 128
-"""Steps of each environment between them: every chunk brings the moments of each environment to the host."""
+"""Steps of each environment between two checkpoints. After each chunk, the statistics are copied to the host."""
 _SAVING = 5.0
 """Seconds between checkpoints."""
 
 
 @dataclasses.dataclass(frozen=True)
 class RolloutResult:
-    """What a rollout has found: at its end, or so far.
+    """The result of a rollout, final or so far.
 
     Attributes:
-      statistics: of the first episodes of every environment. Until all environments have finished
-        them, means are NaN: short episodes end first, so a mean would favor them.
+      statistics: statistics of the first episodes of every environment. Means are NaN until all environments have
+        finished them, because short episodes end first and would bias a mean.
       unfinished: number of environments that have not finished their episodes.
-      num_envs: number of environments that step in parallel.
+      num_envs: number of environments that run in parallel.
       steps: steps of each environment.
-      resumed_after: those of them that an earlier call has taken, from whose checkpoint this one continued.
-      seconds: the time that the others took, without compilation.
-      compile_seconds: the time to reset, trace, compile and warm up.
+      resumed_after: steps taken by earlier calls, before this call resumed from their checkpoint.
+      seconds: time for the steps of this call, without compilation.
+      compile_seconds: time to reset, trace, compile and warm up.
     """
 
     statistics: EpisodeStatistics
@@ -69,7 +69,7 @@ class RolloutResult:
 
     @property
     def steps_per_second(self) -> float:
-        """Steps of all environments together in a second; NaN if this call has taken none."""
+        """Steps per second of all environments together. NaN if this call has taken no steps."""
         taken = self.num_envs * (self.steps - self.resumed_after)
         return taken / self.seconds if taken else math.nan
 
@@ -89,38 +89,38 @@ def rollout(
     devices: int | None = None,
     progress: Callable[[RolloutResult], None] | None = None,
 ) -> RolloutResult:
-    """Steps many environments in parallel, and measures their episodes and the speed. It takes any number of steps.
+    """Runs many environments in parallel, and measures episode statistics and speed.
 
-    The mean return is unbiased: it counts the first `episodes` episodes of every environment, and there is none until
-    all environments have finished them.
+    The mean return is unbiased: it covers the first `episodes` episodes of every environment, and is NaN until all
+    environments have finished them.
 
-    With `out`, the rollout is saved every five seconds, and when it is interrupted: the same call continues it, and
-    ends with the same files, bit for bit. The same seed gives the same episodes, on any devices.
+    With `out`, the rollout is saved every five seconds, and when it is interrupted. Repeat the call to continue it. The
+    files at the end are the same, bit for bit. The same seed gives the same episodes on any number of devices.
 
     Args:
-      env: what `envcore.make` takes, or an environment.
+      env: an id as for `envcore.make`, or an environment.
       num_envs: number of environments.
-      steps: steps of each environment; by default as many as its episodes take.
-      episodes: episodes of each environment to measure, 1 by default. Without `steps`, the rollout goes on until every
-        environment has finished them. If you give neither, it takes at least a second, to measure the speed, and gives
-        up waiting after a minute.
-      out: the folder in which the rollout is saved: new, empty, or of this rollout.
-      record: what of each step to write there: names of `envcore.rollout.Transition` and of its info.
-      params: the environment's params; or values for some of them by name.
-      options: the constructor's options, if `env` is an id.
+      steps: steps per environment, by default as many as its episodes take. Any number is allowed.
+      episodes: episodes per environment to measure, 1 by default. Without `steps`, the rollout runs until every
+        environment has finished them. Without both, it runs for at least a second, to measure the speed, and stops
+        waiting after a minute.
+      out: folder to save the rollout in. It must be new, empty, or contain this rollout.
+      record: values to save in `out` at every step: fields of `envcore.rollout.Transition` and keys of its info.
+      params: the environment's params, or a dict of params to replace in the default ones.
+      options: constructor options, if `env` is an id.
       policy: "random", "legal", "module:function", the name of an announced policy, or a function
-        `(None, obs, key) -> action` of one environment. Of a function, `out` keeps the name alone.
+        `(None, obs, key) -> action` for one environment. Only the function's name is saved in `out`.
       seed: an integer from 0 to 2**63 - 1.
-      devices: the most devices to use in each process; by default all that JAX has.
-      progress: is called before the first steps, and about twice a second.
+      devices: maximum number of devices per process, by default all.
+      progress: called before the first steps, and about twice a second.
 
     Raises:
-      InvalidArgumentError: an argument is invalid, before anything is compiled; or the policy fails when it is traced,
+      InvalidArgumentError: an argument is invalid, before anything is compiled. Or the policy fails when it is traced,
         or its actions are not in the action space.
       InvalidParamsError, UnknownEnvironmentError: as for `envcore.make`.
-      NotEnoughMemoryError: so many environments do not fit into memory.
-      FileError: the folder holds something else, or is damaged; another process writes there; or it cannot be written.
-      KeyboardInterrupt, SystemExit: Ctrl-C was pressed, or SIGTERM has come, in any process; what was found so far has
+      NotEnoughMemoryError: the environments do not fit into memory.
+      FileError: the folder contains something else, is damaged, is in use by another process, or cannot be written to.
+      KeyboardInterrupt, SystemExit: Ctrl-C was pressed, or SIGTERM arrived, in any process. The results so far have
         been saved.
     """
     plan = planned(env, num_envs, steps, episodes, out, record, params, options, policy, seed, devices)
@@ -140,13 +140,13 @@ def planned(
     seed: int = 0,
     devices: int | None = None,
 ) -> Plan:
-    """Checks what `rollout` is given; its arguments and errors are those of `rollout`."""
+    """Checks the arguments of `rollout`. Takes the same arguments and raises the same errors."""
     for name, value in (("num_envs", num_envs), ("steps", steps), ("episodes", episodes), ("devices", devices)):
         if value is not None or name == "num_envs":
             at_most = np.iinfo(np.int32).max if name == "episodes" else None
             checks.positive_integer(name, value, InvalidArgumentError, at_most=at_most)
     if out is not None and steps is None and episodes is None:
-        raise InvalidArgumentError("out needs steps or episodes: how long the rollout is.")
+        raise InvalidArgumentError("out needs steps or episodes, which set the length of the rollout.")
     if record and (out is None or steps is None):
         raise InvalidArgumentError("record needs out, the folder for the trajectories, and steps, their length.")
     key, choice = key_of(seed), choice_of(env, options, None, is_saved=False)
@@ -156,7 +156,7 @@ def planned(
     elif params is not None:
         made_params = checked_params(made, params)
     player = find_player(policy, choice.found.spec.id, made, made_params)
-    batch_policy(player, Batched(player.env, 1), made_params)  # which has no memory
+    batch_policy(player, Batched(player.env, 1), made_params)  # raises if the policy has a memory
     sharding = distributed.sharding("num_envs", num_envs, devices)
     names = trajectories.checked_names(record, player.env, made_params)
     bytes_each = memory.tree_bytes(trajectories.step_struct(player.env, made_params, names)) if names else 0
@@ -172,7 +172,7 @@ def planned(
 
 
 def run(plan: Plan, progress: Callable[[RolloutResult], None] | None = None) -> RolloutResult:
-    """Runs what was planned; as `rollout`, whose errors it raises."""
+    """Runs a planned rollout. Like `rollout`, whose errors it raises."""
     whole = {**plan.about, "record": plan.record, "steps_per_chunk": plan.chunk}
     claimed = contextlib.nullcontext() if plan.folder is None else folder.claimed(plan.folder, whole)
     show = progress or (lambda result: None)
@@ -218,7 +218,7 @@ def run(plan: Plan, progress: Callable[[RolloutResult], None] | None = None) -> 
 
 
 def _save(folder: Path, loop: Loop, recorded: Trajectories | None) -> None:
-    """Writes the manifest and the statistics, then the checkpoint: what it counts is there."""
+    """Writes the manifest and the statistics before the checkpoint, so that everything it counts exists."""
     progress, carry = loop.progress, loop.snapshot()
     if distributed.is_first():
         if recorded:
@@ -231,7 +231,7 @@ def _save(folder: Path, loop: Loop, recorded: Trajectories | None) -> None:
 
 
 def _statistics(progress: Progress) -> EpisodeStatistics:
-    """Of the counted episodes; while environments are unfinished, only their number."""
+    """Returns the statistics of the counted episodes. While environments are unfinished, only their number is known."""
     found = EpisodeStatistics.of(np.array(progress.moments))
     return EpisodeStatistics(found.episodes) if progress.unfinished else found
 

@@ -1,8 +1,8 @@
-"""Trajectories on disk: what a rollout records of every step, in safetensors files that a manifest lists.
+"""Trajectories on disk: recorded steps of a rollout, as safetensors files with a manifest that lists them.
 
-Each file holds the same arrays, by name, of some steps of some environments: their axes are steps, environments and
-then those of one environment's array. Names are those of `envcore.rollout.Transition` and of its info; where one stands
-for a pytree, there is an array for each leaf (`state.time`). Random keys are stored as their words.
+Each file contains the same named arrays for some steps of some environments. Their leading axes are steps and
+environments. The names are fields of `envcore.rollout.Transition` and keys of its info. Pytrees have an array for each
+leaf, such as `state.time`. Random keys are stored as their words.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from envcore_runs.records import File
 TRAJECTORIES, MANIFEST = "trajectories", "manifest.json"
 
 SHARD_BYTES = 64 * 2**20
-"""The most of a file."""
+"""Maximum size of a file."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Shard:
     """A file of the trajectories.
 
     Attributes:
-      file: its name.
-      first_step, num_steps: which steps it holds.
-      first_env, num_envs: of which environments.
+      file: name of the file.
+      first_step, num_steps: the steps that it contains.
+      first_env, num_envs: the environments that it contains.
     """
 
     file: str
@@ -53,20 +53,20 @@ class Shard:
 
 @dataclasses.dataclass(frozen=True)
 class _Manifest:
-    """What is read of a manifest, which also says what the trajectories are of, and describes their arrays."""
+    """The fields that are read from a manifest. It also describes the rollout and the arrays."""
 
     shards: list[Shard]
     num_envs: int
 
 
 class Trajectories:
-    """Writes parts of every step to a folder.
+    """Writes selected values of every step to a folder.
 
     Args:
-      folder: the folder; all processes have to see it.
-      names: of the parts.
-      about: what the trajectories are of, for the manifest.
-      struct: the shapes and dtypes of what is recorded of a step of one environment, as `step_struct` returns them.
+      folder: the folder. All processes must see it.
+      names: names of the values.
+      about: description of the rollout, for the manifest.
+      struct: shapes and dtypes of the recorded values of one step of one environment, from `step_struct`.
     """
 
     def __init__(
@@ -77,10 +77,10 @@ class Trajectories:
         self._shards: list[Shard] = []
 
     def resume(self, num_steps: int) -> None:
-        """Continues after so many steps; what was written of later ones is removed.
+        """Continues after `num_steps` steps, and removes what was written for later ones.
 
         Raises:
-          FileError: the manifest or a file that it lists is missing or damaged, or the folder cannot be written.
+          FileError: the manifest or a file that it lists is missing or damaged, or the folder cannot be written to.
         """
         if num_steps:
             self._shards = _shards_of(File(self._folder / MANIFEST), num_steps)
@@ -92,14 +92,14 @@ class Trajectories:
                     each.unlink()
         except OSError as error:
             raise FileError(f"cannot write to {self._folder}: {error.strerror or error}.") from error
-        distributed.any_says(False)  # no process writes before this is done
+        distributed.any_says(False)  # all processes wait here before they write
 
     def chosen(self, step: Transition) -> dict[str, jax.Array]:
-        """The arrays that are recorded of a step."""
+        """Selects the arrays to record from a step."""
         return _arrays(step, self._names)
 
     def write(self, first_step: int, shares: Sequence[Mapping[str, np.ndarray]]) -> None:
-        """Writes what this process's devices recorded, arrays (steps, environments, ...).
+        """Writes what this process's devices recorded: arrays (steps, environments, ...).
 
         Raises:
           FileError: a file cannot be written.
@@ -114,7 +114,7 @@ class Trajectories:
                 replace(self._folder / name, save(arrays))
 
     def save(self, num_steps: int) -> None:
-        """Writes the manifest, which lists the files of so many steps.
+        """Writes the manifest, which lists the files of the first `num_steps` steps.
 
         Raises:
           FileError: it cannot be written.
@@ -125,32 +125,32 @@ class Trajectories:
 
 
 def checked_names(names: str | Iterable[str], env: Environment, params: Any) -> tuple[str, ...]:
-    """The names of the parts of a step, each once.
+    """Checks the names of values to record, and removes duplicates.
 
     Args:
-      names: the names; in one text, commas separate them.
+      names: the names, or a single string of names separated by commas.
       env: the environment.
       params: its params.
 
     Raises:
-      InvalidArgumentError: a step has no such part.
+      InvalidArgumentError: a step has no such value.
     """
     given = (names.split(",") if names else ()) if isinstance(names, str) else names
     found = tuple(dict.fromkeys(name.strip() if isinstance(name, str) else name for name in given))
     known = list(_parts(_step_struct(env, params))) if found else []
     for name in found:
         if name not in known:
-            raise InvalidArgumentError(f"record takes {', '.join(known)}, separated by commas; got {name!r}.")
+            raise InvalidArgumentError(f"record must be names among {', '.join(known)}, got {name!r}.")
     return found
 
 
 def step_struct(env: Environment, params: Any, names: Sequence[str]) -> dict[str, jax.ShapeDtypeStruct]:
-    """What is recorded of a step of one environment, by name: shapes and dtypes."""
+    """Returns the shapes and dtypes, by name, of the recorded values of one step of one environment."""
     return jax.eval_shape(functools.partial(_arrays, names=names), _step_struct(env, params))
 
 
 def _shards_of(file: File, num_steps: int) -> list[Shard]:
-    """The files of the first steps, all of which are there and whole."""
+    """Returns the files of the first `num_steps` steps, after checking that all are complete."""
     manifest = file.read(_Manifest)
     shards = [each for each in manifest.shards if each.first_step < num_steps]
     if sum(each.num_steps * each.num_envs for each in shards) != num_steps * manifest.num_envs:
@@ -158,15 +158,15 @@ def _shards_of(file: File, num_steps: int) -> list[Shard]:
     for each in shards:
         path = Path(file.path).with_name(each.file)
         try:
-            with safe_open(path, "numpy"):  # which compares the length of the file with its header
+            with safe_open(path, "numpy"):  # compares the length of the file with its header
                 pass
-        except Exception as error:  # the library's errors depend on what is damaged
+        except Exception as error:  # the exception depends on what is damaged
             raise File(path).damaged(one_line(error)) from error
     return shards
 
 
 def _step_struct(env: Environment, params: Any) -> Transition:
-    """The shapes and dtypes of one step of one environment."""
+    """Returns the shapes and dtypes of one step of one environment."""
 
     def step(key: jax.Array) -> Transition:
         steps = run_rollout(env, random_policy(env, params), start_rollout(env, key, params), 1, params)[1]
