@@ -23,10 +23,10 @@ class AcrobotState(EnvState):
     """State of `Acrobot`.
 
     Attributes:
-      joint_angle1: first link from hanging down, rad.
-      joint_angle2: second link from the first one's direction, rad.
-      velocity_1: rad/s.
-      velocity_2: rad/s.
+      joint_angle1: angle of the first link, 0 when it hangs down, rad.
+      joint_angle2: angle of the second link, 0 when it is in line with the first one, rad.
+      velocity_1: angular velocity of the first joint, rad/s.
+      velocity_2: angular velocity of the second joint, rad/s.
     """
 
     joint_angle1: Float
@@ -40,20 +40,20 @@ class AcrobotParams(EnvParams):
     """Params of `Acrobot`.
 
     Attributes:
-      available_torque: N m.
-      dt: s.
-      link_length_1: m.
-      link_length_2: m; only used in pictures.
-      link_mass_1: kg.
-      link_mass_2: kg.
-      link_com_pos_1: distance of the center of mass from the joint, m.
-      link_com_pos_2: m.
+      available_torque: torque of each action, N m.
+      dt: time step, s.
+      link_length_1: length of the first link, m.
+      link_length_2: length of the second link, m. Only used in pictures.
+      link_mass_1: mass of the first link, kg.
+      link_mass_2: mass of the second link, kg.
+      link_com_pos_1: distance of the first link's center of mass from its joint, m.
+      link_com_pos_2: distance of the second link's center of mass from its joint, m.
       link_moi: moment of inertia of either link, kg m^2.
-      max_vel_1: rad/s.
-      max_vel_2: rad/s.
-      torque_noise_max: the noise added to the torque is uniform on [-torque_noise_max, torque_noise_max), N m.
-      reset_low: every state variable starts uniform on [reset_low, reset_high).
-      reset_high: the upper bound.
+      max_vel_1: maximum angular velocity of the first joint, rad/s.
+      max_vel_2: maximum angular velocity of the second joint, rad/s.
+      torque_noise_max: noise added to the torque, uniform on [-torque_noise_max, torque_noise_max), N m.
+      reset_low: lower bound of the initial state, whose variables are uniform on [reset_low, reset_high).
+      reset_high: upper bound of the initial state.
     """
 
     available_torque: Annotated[ArrayParam, "float32 (3,)"] = struct.field(
@@ -83,10 +83,10 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
     learning: successful examples using sparse coarse coding", and Sutton & Barto (1998).
 
     Observation: float32 (6,).
-      0: cosine of the first joint's angle; the link hangs down at 0
-      1: sine of it
-      2: cosine of the second joint's angle; the links are in line at 0
-      3: sine of it
+      0: cosine of the first joint's angle, which is 0 when the link hangs down
+      1: sine of the first joint's angle
+      2: cosine of the second joint's angle, which is 0 when the links are in line
+      3: sine of the second joint's angle
       4: angular velocity of the first joint, rad/s
       5: angular velocity of the second joint, rad/s
     Action: int32 (), the torque on the second joint, `available_torque[action]`. By default:
@@ -94,22 +94,22 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
       1: 0 N m
       2: 1 N m
     Reward: -1 on every step, 0 on the step that reaches the goal.
-    Termination: -cos(angle 1) - cos(angle 1 + angle 2) > 1, the tip is more than one link above the first joint.
+    Termination: -cos(angle 1) - cos(angle 1 + angle 2) > 1, so the tip is more than one link above the first joint.
     Truncation: after 500 steps.
 
-    One step integrates the equations of motion by one Runge-Kutta step of `dt`, the torque held constant, then wraps
-    the angles to [-pi, pi] and clips the velocities.
+    One step integrates the equations of motion with one Runge-Kutta step of `dt` at constant torque. Then it wraps the
+    angles to [-pi, pi] and clips the velocities.
 
-    Deviations: float32 where the original integrates in float64. Near the bounds of both velocities a step amplifies
-    the rounding error of its state up to 100,000 times, in the original as well. Our states then differ from the
-    original's by 2e-4, in the worst cases found by 3e-2, as the original's own do if it starts from states that differ
-    by half a float32 spacing.
+    Deviations: float32 where the original integrates in float64. Near the bounds of both velocities, a step amplifies
+    rounding errors of the state up to 100,000 times, in the original as well. States there differ from the original's
+    by 2e-4, and by 3e-2 in the worst cases found. The original differs from itself as much if you change its initial
+    state by half a float32 spacing.
 
     Attributes:
       book_or_nips: "book" for the equations of Sutton & Barto's book, "nips" for those of the 1996 paper.
 
     Raises:
-      ValueError: `book_or_nips` is neither of these.
+      ValueError: `book_or_nips` has another value.
     """
 
     action_names = ("left", "stay", "right")
@@ -134,7 +134,7 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
         require.between(params, 1e-6, 1000, "link_length_1", "link_length_2")
         require.between(params, 0, 1000, "link_mass_1", "link_mass_2")
         require.between(params, -100, 100, "link_com_pos_1", "link_com_pos_2")
-        # A step squares velocities four times: from larger ones, or over a longer time, it leaves float32.
+        # A step squares velocities four times, so larger velocities or time steps would overflow float32.
         require.between(params, -1000, 1000, "max_vel_1", "max_vel_2", "reset_low", "reset_high")
         require.between(params, 1e-12, 10, "dt")
 
@@ -157,7 +157,7 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
         )
 
     def draw_start(self, key: jax.Array, params: AcrobotParams) -> jax.Array:
-        """Both angles and both angular velocities: float32 (4,)."""
+        """Returns both angles and both angular velocities: float32 (4,)."""
         return random.uniform(key, (4,), params.reset_low, params.reset_high)
 
     def init_state(self, draws: jax.Array, params: AcrobotParams) -> AcrobotState:
@@ -165,7 +165,7 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
         return AcrobotState(joint_angle1=angle1, joint_angle2=angle2, velocity_1=velocity1, velocity_2=velocity2)
 
     def draw(self, key: jax.Array, params: AcrobotParams) -> Float:
-        """What is added to the torque, N m; 0 without noise."""
+        """Returns the noise on the torque, N m, or 0 without noise."""
         high = params.torque_noise_max
         without = vary_alike(jnp.zeros((), jnp.float32), key, high)
         return lax.cond(high > 0, lambda: random.uniform(key, (), -high, high), lambda: without)
@@ -198,7 +198,7 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
         return paint_acrobot(height, state.joint_angle1, state.joint_angle2, params.link_length_1, params.link_length_2)
 
     def _runge_kutta(self, y: tuple[Float, ...], torque: Float, params: AcrobotParams) -> tuple[Float, ...]:
-        """One step of the classical fourth-order method."""
+        """Takes one step of the classical fourth-order Runge-Kutta method."""
         dt = params.dt
 
         def y_after(slope: tuple[Float, ...], duration: FloatParam) -> tuple[Float, ...]:
@@ -235,12 +235,12 @@ class Acrobot(Environment[AcrobotState, AcrobotParams]):
 
 
 def _wrap(angle: jax.Array) -> jax.Array:
-    """Wraps to [-pi, pi]; angles inside, including both ends, are unchanged."""
+    """Wraps angles to [-pi, pi]. Angles inside, including both ends, are unchanged."""
     half, turn = np.float32(np.pi), np.float32(2 * np.pi)
     turns = jnp.ceil((jnp.abs(angle) - half) / turn)
     return jnp.clip(jnp.where(turns > 0, angle - jnp.sign(angle) * turns * turn, angle), -half, half)
 
 
 def _tip_height(state: AcrobotState) -> jax.Array:
-    """Height of the tip above the first joint, in link lengths."""
+    """Returns the height of the tip above the first joint, in link lengths."""
     return -trig.cos(state.joint_angle1) - trig.cos(state.joint_angle1 + state.joint_angle2)

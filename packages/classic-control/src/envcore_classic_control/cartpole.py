@@ -23,7 +23,7 @@ class CartPoleState(EnvState):
       x_dot: cart velocity, m/s.
       theta: pole angle from upright, rad.
       theta_dot: pole angular velocity, rad/s.
-      has_fallen: whether a step of this episode has terminated; it matters only when stepping on without a reset.
+      has_fallen: whether a step of this episode has terminated. Only matters if you continue without a reset.
     """
 
     x: Float
@@ -38,16 +38,16 @@ class CartPoleParams(EnvParams):
     """Params of `CartPole`.
 
     Attributes:
-      gravity: m/s^2.
-      masscart: kg.
-      masspole: kg.
+      gravity: gravitational acceleration, m/s^2.
+      masscart: mass of the cart, kg.
+      masspole: mass of the pole, kg.
       length: half the pole's length, m.
-      force_mag: N.
-      tau: seconds between two states.
-      theta_threshold_radians: rad; infinity for no limit.
-      x_threshold: m; infinity for no limit.
-      reset_low: every state variable starts uniform on [reset_low, reset_high).
-      reset_high: the upper bound.
+      force_mag: force of a push, N.
+      tau: time step, s.
+      theta_threshold_radians: largest allowed pole angle, rad. Infinity for no limit.
+      x_threshold: largest allowed distance from the center, m. Infinity for no limit.
+      reset_low: lower bound of the initial state, whose variables are uniform on [reset_low, reset_high).
+      reset_high: upper bound of the initial state.
     """
 
     gravity: FloatParam = 9.8
@@ -81,16 +81,16 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
     elements that can solve difficult learning control problems".
 
     Observation: float32 (4,).
-      0: position of the cart, m; the center is 0
+      0: position of the cart, m, which is 0 at the center
       1: velocity of the cart, m/s
-      2: angle of the pole, rad; upright is 0
+      2: angle of the pole, rad, which is 0 when upright
       3: angular velocity of the pole, rad/s
     Action: int32 ().
-      0: push the cart left, with `force_mag`
-      1: push it right, with `force_mag`
-    Reward: 1 on every step, also the last one. With `sutton_barto_reward`: 0, and -1 on the last step. Stepping on
-      after the end without a reset gives 0 (-1) outside the limits below, and 1 (0) where the pole has come back inside
-      them.
+      0: push the cart left with `force_mag`
+      1: push the cart right with `force_mag`
+    Reward: 1 on every step, including the last one. With `sutton_barto_reward`, 0 on every step and -1 on the last one.
+      If you continue after the end without a reset, it is 0 (-1) outside the limits below, and 1 (0) after the pole has
+      come back inside them.
     Termination: the cart is farther than `x_threshold` from the center, or the pole leans more than
       `theta_threshold_radians`.
     Truncation: after 500 steps.
@@ -98,11 +98,11 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
     Deviations: float32 where the original integrates in float64.
 
     Attributes:
-      sutton_barto_reward: reward 0, and -1 at the end, as in the paper, instead of 1 on every step.
-      kinematics_integrator: "euler" moves by the old velocities, "semi-implicit euler" by the new ones.
+      sutton_barto_reward: give rewards as in the paper, 0 on every step and -1 at the end, instead of 1 on every step.
+      kinematics_integrator: "euler" moves with the old velocities, "semi-implicit euler" with the new ones.
 
     Raises:
-      ValueError: `kinematics_integrator` is neither of these.
+      ValueError: `kinematics_integrator` has another value.
     """
 
     action_names = ("left", "right")
@@ -135,7 +135,7 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
         return spaces.Discrete(2)
 
     def observation_space(self, params: CartPoleParams) -> spaces.Box:
-        # Twice the limits, so that the last observation of an episode is inside.
+        # Twice the limits, so that the last observation of an episode is inside the space.
         high = [params.x_threshold * 2, np.inf, params.theta_threshold_radians * 2, np.inf]
         return spaces.symmetric_box(high)
 
@@ -148,7 +148,7 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
         )
 
     def draw_start(self, key: jax.Array, params: CartPoleParams) -> jax.Array:
-        """x, x_dot, theta and theta_dot: float32 (4,)."""
+        """Returns x, x_dot, theta and theta_dot: float32 (4,)."""
         return random.uniform(key, (4,), params.reset_low, params.reset_high)
 
     def init_state(self, draws: jax.Array, params: CartPoleParams) -> CartPoleState:
@@ -186,7 +186,10 @@ class CartPole(Environment[CartPoleState, CartPoleParams]):
 
 
 def _accelerations(state: CartPoleState, force: Float, params: CartPoleParams) -> tuple[Float, Float]:
-    """Florian (2007), "Correct equations for the dynamics of the cart-pole system", without friction."""
+    """Applies the equations of Florian (2007), "Correct equations for the dynamics of the cart-pole system".
+
+    Friction is left out.
+    """
     sine, cosine = trig.sin(state.theta), trig.cos(state.theta)
     push = (force + params.polemass_length * state.theta_dot**2 * sine) / params.total_mass
     inertia = params.length * (4.0 / 3.0 - params.masspole * cosine**2 / params.total_mass)

@@ -18,8 +18,8 @@ class MountainCarState(EnvState):
     """State of `MountainCar` and `MountainCarContinuous`.
 
     Attributes:
-      position: along the valley, whose lowest point is near -0.52.
-      velocity: position per step.
+      position: position along the valley, whose lowest point is near -0.52.
+      velocity: change of position per step.
     """
 
     position: Float
@@ -28,17 +28,17 @@ class MountainCarState(EnvState):
 
 @struct.dataclass
 class ValleyParams(EnvParams):
-    """The params that MountainCar and MountainCarContinuous share.
+    """Params that MountainCar and MountainCarContinuous share.
 
     Attributes:
-      min_position: of the left wall.
-      max_position: of the right edge.
-      max_speed: position per step; infinity for no limit.
-      goal_position: the goal is at this position and beyond.
-      goal_velocity: the lowest velocity that counts at the goal.
-      gravity: the most that a slope changes the velocity by in a step.
-      reset_low: the position starts uniform on [reset_low, reset_high).
-      reset_high: the upper bound.
+      min_position: position of the left wall.
+      max_position: position of the right edge.
+      max_speed: maximum change of position per step. Infinity for no limit.
+      goal_position: leftmost position of the goal.
+      goal_velocity: minimum velocity at the goal.
+      gravity: largest change of velocity per step that a slope can cause.
+      reset_low: lower bound of the initial position, which is uniform on [reset_low, reset_high).
+      reset_high: upper bound of the initial position.
     """
 
     min_position: FloatParam = -1.2
@@ -53,10 +53,10 @@ class ValleyParams(EnvParams):
 
 @struct.dataclass
 class MountainCarParams(ValleyParams):
-    """Params of `MountainCar`: those of `ValleyParams`, and its own.
+    """Params of `MountainCar`, in addition to `ValleyParams`.
 
     Attributes:
-      force: the change of velocity by a push.
+      force: change of velocity caused by a push.
     """
 
     force: FloatParam = 0.001
@@ -68,7 +68,7 @@ ParamsT = TypeVar("ParamsT", bound=ValleyParams)
 
 @dataclasses.dataclass(frozen=True)
 class Valley(Environment[MountainCarState, ParamsT]):
-    """What MountainCar and MountainCarContinuous share: the valley, the start and the observation."""
+    """Base class of MountainCar and MountainCarContinuous, with the valley, the start and the observation."""
 
     render_fps = 30
 
@@ -94,7 +94,7 @@ class Valley(Environment[MountainCarState, ParamsT]):
         )
 
     def draw_start(self, key: jax.Array, params: ParamsT) -> Float:
-        """The position, along the valley."""
+        """The space of positions along the valley."""
         return random.uniform(key, (), params.reset_low, params.reset_high)
 
     def init_state(self, draws: Float, params: ParamsT) -> MountainCarState:
@@ -120,7 +120,7 @@ class MountainCar(Valley[MountainCarParams]):
 
     Observation: float32 (2,). The hill's height is sin(3 * position).
       0: position of the car
-      1: its velocity, position per step
+      1: velocity of the car, position per step
     Action: int32 ().
       0: push left
       1: do nothing
@@ -129,8 +129,8 @@ class MountainCar(Valley[MountainCarParams]):
     Termination: position >= `goal_position` and velocity >= `goal_velocity`.
     Truncation: after 200 steps.
 
-    The velocity is updated and clipped to `max_speed` either way, then the position to `min_position` and
-    `max_position`. A car that runs into the left wall stops; one at the right edge keeps its velocity.
+    The velocity is updated and clipped to [-`max_speed`, `max_speed`]. Then the position is updated and clipped to
+    [`min_position`, `max_position`]. A car that runs into the left wall stops. At the right edge it keeps its velocity.
 
     Deviations: float32 where the original computes in float64.
     """
@@ -158,7 +158,7 @@ class MountainCar(Valley[MountainCarParams]):
 
 
 def drive(state: MountainCarState, push: jax.Array, params: ValleyParams) -> tuple[MountainCarState, jax.Array]:
-    """Moves the car by one step under `push`; returns the state and whether the goal is reached."""
+    """Moves the car by one step under `push`. Returns the state and whether the goal is reached."""
     velocity = state.velocity + push - params.gravity * trig.cos(3 * state.position)
     velocity = jnp.clip(velocity, -params.max_speed, params.max_speed)
     position = jnp.clip(state.position + velocity, params.min_position, params.max_position)

@@ -15,12 +15,12 @@ from envcore_classic_control.mountain_car import MountainCarState, Valley, Valle
 
 @struct.dataclass
 class MountainCarContinuousParams(ValleyParams):
-    """Params of `MountainCarContinuous`: those of `ValleyParams`, and its own.
+    """Params of `MountainCarContinuous`, in addition to `ValleyParams`.
 
     Attributes:
-      min_action: pushes below it are clipped to it.
-      max_action: pushes above it are clipped to it.
-      power: the change of velocity by a push of 1.
+      min_action: lower bound to which pushes are clipped.
+      max_action: upper bound to which pushes are clipped.
+      power: change of velocity caused by a push of 1.
     """
 
     min_action: FloatParam = -1.0
@@ -39,14 +39,14 @@ class MountainCarContinuous(Valley[MountainCarContinuousParams]):
 
     Observation: float32 (2,). The hill's height is sin(3 * position).
       0: position of the car
-      1: its velocity, position per step
-    Action: float32 (1,), the push, which moves the car clipped to [`min_action`, `max_action`].
+      1: velocity of the car, position per step
+    Action: float32 (1,), the push. It is clipped to [`min_action`, `max_action`] before it moves the car.
     Reward: -0.1 times the square of the push before clipping, plus 100 on the step that terminates.
     Termination: position >= `goal_position` and velocity >= `goal_velocity`.
     Truncation: after 999 steps.
 
-    The velocity is updated and clipped to `max_speed` either way, then the position to `min_position` and
-    `max_position`. A car that runs into the left wall stops; one at the right edge keeps its velocity.
+    The velocity is updated and clipped to [-`max_speed`, `max_speed`]. Then the position is updated and clipped to
+    [`min_position`, `max_position`]. A car that runs into the left wall stops. At the right edge it keeps its velocity.
 
     Deviations: rounding only. The original computes the first step in float64 and, given a float32 action, the
     others in float32.

@@ -21,7 +21,7 @@ class PendulumState(EnvState):
     Attributes:
       theta: angle from upright, rad, not wrapped.
       theta_dot: angular velocity, rad/s.
-      last_u: torque of the last step after clipping, N m; 0 after a reset; only used in pictures.
+      last_u: torque of the last step after clipping, N m, 0 after a reset. Only used in pictures.
     """
 
     theta: Float
@@ -34,14 +34,14 @@ class PendulumParams(EnvParams):
     """Params of `Pendulum`.
 
     Attributes:
-      max_speed: rad/s; infinity for no limit.
-      max_torque: N m.
-      dt: s.
-      g: m/s^2.
-      m: kg.
-      l: m.
-      x_init: the angle starts uniform on [-x_init, x_init), rad.
-      y_init: the velocity starts uniform on [-y_init, y_init), rad/s.
+      max_speed: maximum angular velocity, rad/s. Infinity for no limit.
+      max_torque: maximum torque, N m.
+      dt: time step, s.
+      g: gravitational acceleration, m/s^2.
+      m: mass, kg.
+      l: length, m.
+      x_init: bound of the initial angle, which is uniform on [-x_init, x_init), rad.
+      y_init: bound of the initial velocity, which is uniform on [-y_init, y_init), rad/s.
     """
 
     max_speed: FloatParam = limit(8.0)
@@ -62,12 +62,12 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
     Original: Gymnasium 1.4 `classic_control/pendulum.py`, Brockman et al. (2016), "OpenAI Gym".
 
     Observation: float32 (3,).
-      0: cosine of the angle; upright is 0
+      0: cosine of the angle, which is 0 when upright
       1: sine of the angle
       2: angular velocity, rad/s
-    Action: float32 (1,), torque in N m; clipped to [-`max_torque`, `max_torque`].
-    Reward: -(angle^2 + 0.1 velocity^2 + 0.001 torque^2), of the state before the step, the angle wrapped to [-pi, pi)
-      and the torque clipped.
+    Action: float32 (1,), the torque in N m, clipped to [-`max_torque`, `max_torque`].
+    Reward: -(angle^2 + 0.1 velocity^2 + 0.001 torque^2). It uses the state before the step, with the angle wrapped to
+      [-pi, pi), and the clipped torque.
     Termination: never.
     Truncation: after 200 steps.
 
@@ -104,7 +104,7 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
         )
 
     def draw_start(self, key: jax.Array, params: PendulumParams) -> jax.Array:
-        """Angle and velocity as shares of `x_init` and `y_init`, uniform on [-1, 1): float32 (2,)."""
+        """Draws angle and velocity as fractions of `x_init` and `y_init`, uniform on [-1, 1): float32 (2,)."""
         return random.uniform(key, (2,), -1.0, 1.0)
 
     def init_state(self, draws: jax.Array, params: PendulumParams) -> PendulumState:
@@ -133,6 +133,6 @@ class Pendulum(Environment[PendulumState, PendulumParams]):
 
 
 def _wrap(angle: jax.Array) -> jax.Array:
-    """Wraps to [-pi, pi)."""
+    """Wraps angles to [-pi, pi)."""
     turn = np.float32(2 * np.pi)
     return angle - turn * jnp.floor((angle + np.float32(np.pi)) / turn)

@@ -8,7 +8,7 @@ _SOURCE = "Gymnasium 1.4"
 
 @hookimpl
 def envcore_env_specs() -> list[EnvSpec]:
-    """The five classic control tasks."""
+    """Returns the five classic control environments."""
     package = "envcore_classic_control"
     return [
         EnvSpec(

@@ -1,6 +1,6 @@
 """Pictures of the classic control environments: `paint_*(height, *numbers) -> uint8 (height, width, 3)`.
 
-Every number is a float32 () with the name and unit that it has in the state or the params.
+Every number is a float32 () with the same name and unit as in the state or the params.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from envcore.typing import FloatParam
 def paint_cartpole(
     height: int, x: jax.Array, theta: jax.Array, length: FloatParam, x_threshold: FloatParam
 ) -> jax.Array:
-    """The cart on its rail, which ends at `x_threshold`, and the pole at its full length; width is twice the height."""
+    """Paints the cart on its rail, which ends at `x_threshold`, and the pole. The width is twice the height."""
     end, pole = x_threshold, 2 * length
     window = painting.Window.around(x=(-end - 0.5, end + 0.5), y=(-0.55, jnp.maximum(pole, 1.0) + 0.8), aspect=2.0)
     cart = figures.cart_and_pole(x, theta, pole, rail_end=end)
@@ -28,7 +28,7 @@ def paint_cartpole(
 def paint_pendulum(
     height: int, theta: jax.Array, last_u: jax.Array, length: FloatParam, max_torque: FloatParam
 ) -> jax.Array:
-    """The rod, the circle that its end moves on, and the last torque as an arrow around the hinge; a square."""
+    """Paints the rod, the circle of its end, and the last torque as an arrow around the hinge. Square."""
     reach = jnp.maximum(length, 1.0) + 0.2
     window = painting.Window.around(x=(-reach, reach), y=(-reach, reach))
     tip = (-length * trig.sin(theta), length * trig.cos(theta))
@@ -44,9 +44,9 @@ def paint_pendulum(
 
 
 def _torque(share: jax.Array) -> painting.Shape:
-    """An arrow from the bottom, counter-clockwise for a positive share of the largest torque; none for 0."""
+    """An arrow from the bottom, counter-clockwise for a positive `share` of the largest torque. Nothing for 0."""
     radius, start, sweep = 0.4, -np.pi / 2, 2.5 * share
-    size = jnp.minimum(jnp.abs(share) * 4, 1.0)  # the arrow of a weak torque is thin as well as short
+    size = jnp.minimum(jnp.abs(share) * 4, 1.0)  # makes the arrow of a weak torque thin as well as short
     line = painting.arc((0.0, 0.0), radius, start, sweep, 0.06 * size)
     head = painting.polygon((0.0, 0.14 * size), (-0.11 * size, 0.0), (0.11 * size, 0.0))
     end = start + sweep
@@ -59,13 +59,13 @@ def _torque(share: jax.Array) -> painting.Shape:
 def paint_acrobot(
     height: int, joint_angle1: jax.Array, joint_angle2: jax.Array, link_length_1: FloatParam, link_length_2: FloatParam
 ) -> jax.Array:
-    """The two links, hanging from the first joint, and the line that the tip has to reach; a square."""
+    """Paints the two links, hanging from the first joint, and the line that the tip has to reach. Square."""
     reach = link_length_1 + link_length_2 + 0.25
     window = painting.Window.around(x=(-reach, reach), y=(-reach, reach))
     angle = joint_angle1 + joint_angle2
     elbow = (link_length_1 * trig.sin(joint_angle1), -link_length_1 * trig.cos(joint_angle1))
     tip = (elbow[0] + link_length_2 * trig.sin(angle), elbow[1] - link_length_2 * trig.cos(angle))
-    goal = (link_length_1 + link_length_2) / 2  # the rule counts in link lengths
+    goal = (link_length_1 + link_length_2) / 2  # the rule for the goal uses link lengths of 1
     return painting.paint(
         height,
         window,
@@ -80,6 +80,6 @@ def paint_acrobot(
 def paint_mountain_car(
     height: int, position: jax.Array, goal_position: FloatParam, min_position: FloatParam, max_position: FloatParam
 ) -> jax.Array:
-    """The hill, a wall at its left end, the car and a flag at `goal_position`; width is 3/2 of the height."""
+    """Paints the hill, a wall at its left end, the car and a flag at `goal_position`. Its aspect ratio is 3 to 2."""
     window, layers = figures.car_on_hill(position, goal_position, min_position, max_position)
     return painting.paint(height, window, *layers)
