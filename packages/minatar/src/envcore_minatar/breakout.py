@@ -19,7 +19,7 @@ from envcore_minatar import packing
 from envcore_minatar.game import FLAG, LEFT, NOTHING, PLACE, RIGHT, Game, MinAtarParams, MinAtarState, move_sideways
 from envcore_minatar.packing import FULL_ROW, SIDE, Halves, Word
 
-# By direction: 0 up left, 1 up right, 2 down right, 3 down left. The change of x and y, plus one, then new directions.
+# By direction: 0 up left, 1 up right, 2 down right, 3 down left. Changes of x and y, plus one, and the new directions.
 _DX, _DY = (0, 2, 2, 0), (0, 0, 2, 2)
 _OFF_SIDE = (1, 0, 3, 2)
 _OFF_TOP = (3, 2, 1, 0)
@@ -44,8 +44,8 @@ class BreakoutState(MinAtarState):
       pos: column of the paddle.
       last_y: row of the ball before the last step.
       last_x: column of the ball before the last step.
-      strike: the ball broke a brick in the last step, or passed through one.
-      bricks: bit 10 * (y - 1) + x is the brick in row y, from 1 to 3, and column x. `brick_map` shows them.
+      strike: whether the ball broke a brick in the last step, or passed through one.
+      bricks: bit 10 * (y - 1) + x is the brick in row y, from 1 to 3, and column x. See also `brick_map`.
     """
 
     ball_y: Int
@@ -59,12 +59,12 @@ class BreakoutState(MinAtarState):
 
     @property
     def brick_map(self) -> jax.Array:
-        """The cells with bricks, bool (10, 10). Only rows 1 to 3 have bricks."""
+        """Returns which cells have bricks, bool (10, 10). Only rows 1 to 3 can have them."""
         return packing.to_board(_brick_rows(self.bricks))
 
 
 def bricks_of(brick_map: ArrayLike) -> jax.Array:
-    """The `bricks` of such a board, of zeros and ones or bools."""
+    """Converts such a board, of zeros and ones or bools, to `bricks`."""
     rows = packing.from_board(brick_map)
     return functools.reduce(lax.bitwise_or, [rows[..., i + 1] << SIDE * i for i in range(3)])
 
@@ -76,31 +76,31 @@ class Breakout(Game[BreakoutState, tuple[()]]):
     Original: MinAtar 1.0.15 `environments/breakout.py` run through its `Environment`, Young & Tian (2019), "MinAtar: an
       Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 
-    The ball moves diagonally, one cell per step. It bounces off the walls and off a brick, which breaks; a ball that
-    broke a brick passes through bricks until it has moved through a free cell. Once all bricks are broken, three new
-    rows appear when the ball next reaches the bottom row. If the ball's old column is the paddle's, it bounces back up;
-    if its new column is the paddle's, it returns the way it came; otherwise it is lost.
+    The ball moves diagonally, one cell per step. It bounces off the walls and off bricks, which break. A ball that
+    broke a brick passes through bricks until it has moved through a free cell. After all bricks are broken, three new
+    rows appear when the ball next reaches the bottom row. If the paddle is in the ball's old column, the ball bounces
+    back up. If it is in the new column, the ball returns the way it came. Otherwise the ball is lost.
 
     With probability `sticky_action_prob` a step repeats the last executed action instead of the given one.
 
     Observation: bool (10, 10, 4), rows, columns and channels.
       0: the paddle
       1: the ball
-      2: the last place of the ball
+      2: the previous position of the ball
       3: bricks
-    Action: int32 (). The full set has six: nothing, left, up, right, down, fire; only left and right move the paddle.
+    Action: int32 (). The full set has six actions: nothing, left, up, right, down, fire. Only left and right matter.
       0: nothing, 1: left, 2: right
-    Reward: 1 for a broken brick.
+    Reward: 1 for breaking a brick.
     Termination: the ball is lost. A step after that changes nothing. There is no time limit.
 
-    Deviations: none. As in the original, the last executed action survives a reset.
+    Deviations: none. As in the original, the last executed action is kept over a reset.
     """
 
     minimal_actions = (NOTHING, LEFT, RIGHT)
     channels = ("paddle", "ball", "trail", "brick")
 
     def draw_start(self, key: jax.Array, params: MinAtarParams) -> Bool:
-        """Whether the ball comes from the right."""
+        """Draws whether the ball comes from the right."""
         return random.integers(random.bits(key), 2) == 1
 
     def init_state(self, draws: Bool, params: MinAtarParams) -> BreakoutState:
@@ -164,7 +164,7 @@ class Breakout(Game[BreakoutState, tuple[()]]):
 
 
 def _bounce_off_side_walls(state: BreakoutState) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """The ball's new column, row and direction after it has bounced off the side walls."""
+    """Returns the ball's new column, row and direction after it has bounced off the side walls."""
     x = state.ball_x + packing.lookup(_DX, state.ball_dir) - 1
     y = state.ball_y + packing.lookup(_DY, state.ball_dir) - 1
     outside = (x < 0) | (x >= SIDE)
@@ -172,14 +172,14 @@ def _bounce_off_side_walls(state: BreakoutState) -> tuple[jax.Array, jax.Array, 
 
 
 def _brick_rows(bricks: jax.Array) -> jax.Array:
-    """The rows of the board, uint32 (..., 10)."""
+    """Returns the rows of the board, uint32 (..., 10)."""
     none = jnp.zeros_like(bricks)
     rows = [(bricks >> np.uint32(SIDE * i)) & FULL_ROW for i in range(3)]
     return jnp.stack([none, *rows, *[none] * 6], axis=-1)
 
 
 def _visible(state: BreakoutState) -> tuple[jax.Array, jax.Array, jax.Array, Halves]:
-    """The cells of paddle, ball and trail, and the bricks' halves."""
+    """Returns the cells of paddle, ball and trail, and the two halves of the bricks."""
     return (
         packing.cell_number(SIDE - 1, state.pos, _PADDLE),
         packing.cell_number(state.ball_y, state.ball_x, _BALL),
@@ -189,5 +189,5 @@ def _visible(state: BreakoutState) -> tuple[jax.Array, jax.Array, jax.Array, Hal
 
 
 def _expand(paddle: jax.Array, ball: jax.Array, trail: jax.Array, bricks: Halves) -> jax.Array:
-    """Whether each cell shows something, bool (400,), from what is visible."""
+    """Returns which cells show something, bool (400,), given what is visible."""
     return (paddle == _CELLS) | (ball == _CELLS) | (trail == _CELLS) | (packing.masked(bricks, _BRICKS) != 0)

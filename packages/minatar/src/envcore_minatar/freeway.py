@@ -31,17 +31,17 @@ from envcore_minatar.game import (
 from envcore_minatar.packing import NUM_LANES, ONES, SIDE, Halves, Word
 
 TIME_LIMIT = 2501
-"""Steps of an episode, the last of which ends it."""
+"""Number of steps in an episode. The last one ends it."""
 _NUM_SPEEDS = 5
 _PLAYER_X = 4  # the chicken's column
 _BOTTOM = SIDE - 1
-_MOVE_PERIOD = 3  # steps from one move of the chicken to the next
+_MOVE_PERIOD = 3  # steps between two moves of the chicken
 
 # Masks of a car's lane in `speeds`.
 _TO_RIGHT = np.uint32(8)
 _SPEED = np.uint32(7)
 
-# A cell shows a car, or the place behind one, if the lane of its row holds its column plus one, and its speed there.
+# A cell shows a car, or the trail of one, if the lane of its row contains its column plus one and its speed.
 _ROW, _COLUMN, _CHANNEL = packing.cells(2 + _NUM_SPEEDS)
 _CHICKEN, _CAR, _FIRST_SPEED = range(3)
 _CELLS = packing.cell_number(_ROW, _COLUMN, _CHANNEL)
@@ -57,9 +57,9 @@ class FreewayState(MinAtarState):
 
     Attributes:
       pos: row of the chicken.
-      move_timer: steps until the chicken can move.
-      xs: columns of the cars: one lane per car (see `lanes`), row 1 in lane 0.
-      timers: steps until each car moves, from 0 to 5, in lanes like `xs`.
+      move_timer: number of steps until the chicken can move.
+      xs: columns of the cars, one lane per car (see `lanes`), with row 1 in lane 0.
+      timers: number of steps until each car moves, from 0 to 5, in lanes like `xs`.
       speeds: speeds from 1 to 5, plus 8 for a car that drives to the right, in lanes like `xs`.
     """
 
@@ -71,12 +71,12 @@ class FreewayState(MinAtarState):
 
     @property
     def terminate_timer(self) -> jax.Array:
-        """The original's countdown, int32 (); -1 after 2,501 steps. Computed from `time`."""
+        """Returns the original's countdown, computed from `time`: int32 (), -1 after 2,501 steps."""
         return jnp.maximum(TIME_LIMIT - 1 - self.time, -1)
 
     @property
     def cars(self) -> jax.Array:
-        """Column, row, timer and speed of the cars, int32 (8, 4); speeds to the left are negative."""
+        """Returns column, row, timer and speed of the cars, int32 (8, 4). Speeds to the left are negative."""
         speeds = packing.unpack_lanes(self.speeds)
         signed = jnp.where(speeds >= 8, speeds - 8, -speeds)
         rows = jnp.broadcast_to(np.arange(1, NUM_LANES + 1, dtype=np.int32), signed.shape)
@@ -84,7 +84,7 @@ class FreewayState(MinAtarState):
 
 
 def lanes_of(cars: ArrayLike) -> dict[str, jax.Array]:
-    """The fields that hold such `cars`."""
+    """Returns the state fields for such `cars`."""
     xs, _, timers, speeds = jnp.moveaxis(jnp.asarray(cars).astype(jnp.int32), -1, 0)
     numbers = {"xs": xs, "timers": timers, "speeds": jnp.abs(speeds) + jnp.where(speeds > 0, 8, 0)}
     return {name: packing.pack_lanes(jnp.moveaxis(number, -1, 0)) for name, number in numbers.items()}
@@ -95,7 +95,7 @@ class FreewayParams(MinAtarParams):
     """Params of `Freeway`.
 
     Attributes:
-      max_steps_in_episode: the step that reaches it ends the game.
+      max_steps_in_episode: time limit in steps. The step that reaches it ends the game.
     """
 
     max_steps_in_episode: IntParam = TIME_LIMIT
@@ -108,12 +108,12 @@ class Freeway(Game[FreewayState, Word]):
     Original: MinAtar 1.0.15 `environments/freeway.py` run through its `Environment`, Young & Tian (2019), "MinAtar: an
       Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 
-    The chicken starts in the bottom row of column 4 and moves up or down, at most every third step; its first move is
-    step 4. In each of the rows 1 to 8 a car drives left or right, and wraps around at the ends of the row. A car of
+    The chicken starts in the bottom row of column 4 and moves up or down, at most every third step. Its first move is
+    in step 4. In each of the rows 1 to 8, a car drives left or right and wraps around at the ends of the row. A car of
     speed 1 to 5 waits that many steps between its moves, so a small number is fast. A car that is in the chicken's cell
-    before or after its own move sends the chicken back to the bottom. At the top the chicken scores and returns to the
-    bottom, and all cars get new speeds and directions, drawn uniformly; they keep their columns and wait before they
-    move. A new episode draws speeds and directions too, with all cars in column 0.
+    before or after the car's own move sends the chicken back to the bottom. At the top, the chicken scores and returns
+    to the bottom, and all cars get new speeds and directions, drawn uniformly. They keep their columns and wait before
+    they move. A new episode also draws speeds and directions, and all cars start in column 0.
 
     With probability `sticky_action_prob` a step repeats the last executed action instead of the given one.
 
@@ -125,14 +125,14 @@ class Freeway(Game[FreewayState, Word]):
       4: the cells behind cars of speed 3
       5: the cells behind cars of speed 4
       6: the cells behind cars of speed 5
-    Action: int32 (). The full set has six: nothing, left, up, right, down, fire; only up and down move the chicken.
+    Action: int32 (). The full set has six actions: nothing, left, up, right, down, fire. Only up and down matter.
       0: nothing, 1: up, 2: down
     Reward: 1 for reaching the top row.
-    Termination: the time limit, after `max_steps_in_episode` steps: 2,501, because the original counts from 2,500 and
-      ends the game below 0. It calls that a termination. A step after it changes nothing.
+    Termination: the time limit, after `max_steps_in_episode` steps. It is 2,501, because the original counts down from
+      2,500 and ends the game below 0. The original calls this a termination. A step after that changes nothing.
 
-    Deviations: none. As in the original, the last executed action survives a reset. (Once in 2**53 draws the original
-    makes a car without a direction, which it cannot show.)
+    Deviations: none. As in the original, the last executed action is kept over a reset. (Once in 2**53 draws, the
+    original makes a car without a direction, which it cannot show.)
     """
 
     time_limit_terminates = True
@@ -145,7 +145,7 @@ class Freeway(Game[FreewayState, Word]):
         return FreewayParams()
 
     def draw_start(self, key: jax.Array, params: MinAtarParams) -> Word:
-        """The cars' speeds."""
+        """Draws the speeds of the cars."""
         return self.draw_game(random.bits(key, (self.num_words,)))
 
     def init_state(self, draws: Word, params: MinAtarParams) -> FreewayState:
@@ -167,7 +167,7 @@ class Freeway(Game[FreewayState, Word]):
         }
 
     def draw_game(self, words: jax.Array) -> Word:
-        """The cars' new speeds, in case the chicken reaches the top."""
+        """Draws new speeds of the cars, in case the chicken reaches the top."""
         return compute_once(_new_cars, words)
 
     def transition(
@@ -188,8 +188,8 @@ class Freeway(Game[FreewayState, Word]):
         moving = packing.not_zero(timers) ^ ONES
         xs = _drive(state.xs, moving, speeds)
         timers = (timers - (moving ^ ONES)) | (speeds & _SPEED * moving)
-        # The original checks each car before and after its move. Still only the car in the chicken's row can hit it: a
-        # hit sends the chicken to the bottom row, which has no car.
+        # The original checks each car before and after it moves. Even so, only the car in the chicken's row can hit it,
+        # because a hit sends the chicken to the bottom row, which has no car.
         hit = (_car_of_row(state.xs, pos) == _PLAYER_X) | (_car_of_row(xs, pos) == _PLAYER_X)
 
         after = state.replace(
@@ -213,25 +213,25 @@ class Freeway(Game[FreewayState, Word]):
 
 
 def end_at_limit(state: FreewayState, params: MinAtarParams) -> FreewayState:
-    """The state, terminal if its time is over; `time` includes the step that led to it.
+    """Marks the state as terminal if the time limit is reached. `time` includes the step that led to it.
 
-    The limit is a param, which `play` does not get. Without the bit `terminal` the game would continue after its end.
+    This is separate from `play`, which doesn't get params. Without `terminal`, the game would continue after its end.
     """
     over = state.terminal | is_time_up(state.time, params.max_steps_in_episode)
     return state.replace(terminal=over)
 
 
 def _new_cars(words: jax.Array) -> jax.Array:
-    """Speeds and directions: ten kinds of cars, four of them from each random word."""
+    """Draws speeds and directions. There are ten kinds of cars, and each random word gives four."""
     kinds = [kind for word in words for kind in digits(word, *[2 * _NUM_SPEEDS] * (NUM_LANES // 2))]
     cars = packing.pack_lanes(kinds)
-    # Kinds 0 to 4 are speeds 1 to 5 to the left, 5 to 9 the same to the right.
+    # Kinds 0 to 4 are speeds 1 to 5 to the left, and 5 to 9 are the same speeds to the right.
     right = lax.shift_right_logical(cars + 3 * ONES, np.uint32(3)) & ONES
     return cars + ONES + 3 * right
 
 
 def _move_chicken(state: FreewayState, action: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The chicken's row and timer after its move."""
+    """Returns the chicken's row and timer after its move."""
     can_move = state.move_timer == 0
     up, down = can_move & (action == UP), can_move & (action == DOWN)
     pos = jnp.where(up, jnp.maximum(state.pos - 1, 0), state.pos)
@@ -240,23 +240,23 @@ def _move_chicken(state: FreewayState, action: jax.Array) -> tuple[jax.Array, ja
 
 
 def _drive(xs: jax.Array, moving: jax.Array, speeds: jax.Array) -> jax.Array:
-    """The columns after the cars with a 1 in `moving` have moved by one; they wrap around."""
+    """Moves the cars with a 1 in `moving` by one column, with wraparound, and returns all columns."""
     right = moving & lax.shift_right_logical(speeds, np.uint32(3))
     left = moving & ~right
     off_left = left & ~packing.not_zero(xs)
     xs = xs + right - (left ^ off_left) + 9 * off_left
-    # Of 0 to 10 only 10 has the bits of 8 and 2. No sum above carries from one car's bits to the next.
+    # Among 0 to 10, only 10 has bits 8 and 2 set. No sum above carries into the next car's bits.
     off_right = lax.shift_right_logical(xs, np.uint32(3)) & lax.shift_right_logical(xs, np.uint32(1)) & ONES
     return xs - 10 * off_right
 
 
 def _car_of_row(word: jax.Array, row: jax.Array) -> jax.Array:
-    """The number of the car in a row from 1 to 9, int32; 0 for row 9, which has none."""
+    """Returns the number of the car in a row from 1 to 9, int32. 0 for row 9, which has no car."""
     return packing.lane(word, row - 1)
 
 
 def _visible(state: FreewayState) -> tuple[jax.Array, Halves, Halves, Halves]:
-    """The chicken's cell, and the halves of three words with a lane per car: columns plus one, those behind, speeds."""
+    """Returns the chicken's cell, and halves of three words with a lane per car: columns plus one, trails, speeds."""
     behind = _drive(state.xs, jnp.full_like(state.xs, ONES), state.speeds ^ (_TO_RIGHT * ONES))
     cars, trails = state.xs + ONES, behind + ONES
     return (
@@ -268,6 +268,6 @@ def _visible(state: FreewayState) -> tuple[jax.Array, Halves, Halves, Halves]:
 
 
 def _expand(chicken: jax.Array, cars: Halves, trails: Halves, speeds: Halves) -> jax.Array:
-    """Whether each cell shows something, bool (700,), from what is visible."""
+    """Returns which cells show something, bool (700,), given what is visible."""
     is_there = (packing.masked(cars, _CARS) | packing.masked(trails, _TRAILS)) == _COLUMNS
     return (chicken == _CELLS) | (is_there & (packing.masked(speeds, _SPEEDS) == _SPEED_SHOWN))

@@ -1,7 +1,7 @@
-"""What MinAtar's games share: the original's wrapper around them, `Environment` of MinAtar 1.0.15.
+"""`Game`, the base class of MinAtar's games, which stands for the original's wrapper `Environment`, MinAtar 1.0.15.
 
-A game states its rules as `play(state, action, draws)`, a deterministic function, and draws all random numbers of a
-step in `draw_game`. The rest is here: action sets, sticky actions, and that a finished game does not change.
+A game implements its rules in `play(state, action, draws)`, a deterministic function, and draws the random numbers of a
+step in `draw_game`. The base class adds action sets and sticky actions, and keeps finished games unchanged.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ NOTHING, LEFT, UP, RIGHT, DOWN, FIRE = range(6)
 
 FLAG = spaces.Box(False, True, (), jnp.bool_)
 PLACE = spaces.Discrete(SIDE)
-"""The spaces of flags, and of rows and columns."""
+"""Spaces of flags, and of rows and columns."""
 
 
 def up_to(most: int, least: int = 0) -> spaces.Box:
-    """The space of numbers from `least` to `most`, int32 ()."""
+    """Returns the space of integers from `least` to `most`, int32 ()."""
     return spaces.Box(least, most, (), jnp.int32)
 
 
@@ -39,11 +39,11 @@ _NAMES = ("stay", "left", "up", "right", "down", "fire")
 
 @struct.dataclass
 class MinAtarState(EnvState):
-    """Base of the games' states.
+    """Base class of the games' states.
 
     Attributes:
-      terminal: the game has ended.
-      last_action: the last executed action, of the full action set; survives resets.
+      terminal: whether the game has ended.
+      last_action: the last executed action, from the full action set. Kept over resets.
     """
 
     terminal: Bool = struct.field(default=False, kw_only=True)
@@ -66,11 +66,11 @@ DrawsT = TypeVar("DrawsT")
 
 
 class MinAtarDraws(NamedTuple, Generic[DrawsT]):
-    """The random draws of a step.
+    """Draws of a step.
 
     Attributes:
-      chance: uniform on [0, 1): the last action is repeated where it is below `sticky_action_prob`.
-      game: the random draws of the game.
+      chance: uniform on [0, 1). The last action is repeated if it is below `sticky_action_prob`.
+      game: draws of the game.
     """
 
     chance: Float
@@ -79,17 +79,17 @@ class MinAtarDraws(NamedTuple, Generic[DrawsT]):
 
 @dataclasses.dataclass(frozen=True)
 class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
-    """Base of the games.
+    """Base class of the games.
 
     Attributes:
-      use_minimal_action_set: only the actions that have an effect in this game, instead of all six.
-      difficulty_ramping: the game gets harder over time; no effect in Breakout and Freeway.
-      original_palette: pictures are the original's, the observation's cells in its colors.
+      use_minimal_action_set: use only the actions that have an effect in this game, instead of all six.
+      difficulty_ramping: make the game harder over time. No effect in Breakout and Freeway.
+      original_palette: render pictures like the original, with the observation's cells in its colors.
 
     Class attributes for games:
       minimal_actions: the minimal action set.
-      channels: what the observation's channels show, in their order.
-      num_words: random words that a step of the game needs.
+      channels: names of the observation's channels.
+      num_words: number of random words that a step of the game needs.
     """
 
     render_fps = 12
@@ -102,31 +102,31 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
     channels: ClassVar[tuple[str, ...]]
     num_words: ClassVar[int] = 0
 
-    # What a game writes.
+    # Members that games implement.
 
     def draw_game(self, words: jax.Array) -> DrawsT:
-        """The random draws of a step, from `num_words` random words, uint32 (num_words,); nothing by default."""
+        """Makes the draws of a step from `num_words` random words, uint32 (num_words,). No draws by default."""
         return cast("DrawsT", ())
 
     def play(self, state: StateT, action: jax.Array, draws: DrawsT) -> tuple[StateT, jax.Array]:
-        """One step of a game that has not ended: the state after it, and the reward.
+        """Plays one step of a game that has not ended. Returns the new state and the reward.
 
         Args:
-          state: before the step.
-          action: the executed action, int32 () in the full action set; the next state holds it as `last_action`.
-          draws: as `draw_game` returns them.
+          state: the state before the step.
+          action: the executed action, int32 (), from the full action set. It becomes `last_action` of the next state.
+          draws: the draws from `draw_game`.
         """
         raise NotImplementedError
 
     def paint(self, state: StateT, height: int) -> jax.Array:
-        """The picture of a state, uint8 (height, height, 3)."""
+        """Renders a state: uint8 (height, height, 3)."""
         raise NotImplementedError
 
     def state_fields(self) -> dict[str, spaces.Space]:
-        """The spaces of the fields of the game's own state."""
+        """Returns the spaces of the game's own state fields."""
         raise NotImplementedError
 
-    # What all games share.
+    # Members that all games share.
 
     @property
     def default_params(self) -> MinAtarParams:
@@ -177,15 +177,15 @@ class Game(Environment[StateT, MinAtarParams], Generic[StateT, DrawsT]):
 
 
 def move_sideways(column: jax.Array, action: jax.Array) -> jax.Array:
-    """The column that the player moves to, or stays in, int32; the walls stop it."""
+    """Returns the column after the player's move, int32. Walls stop it."""
     step = (action == RIGHT).astype(jnp.int32) - (action == LEFT).astype(jnp.int32)
     return jnp.clip(column + step, 0, SIDE - 1)
 
 
 def digits(word: jax.Array, *bounds: int) -> tuple[jax.Array, ...]:
-    """Turns one uint32 word into several independent numbers, int32 uniform on {0, ..., bound - 1} each.
+    """Splits one uint32 word into independent numbers, each int32 uniform on {0, ..., bound - 1}.
 
-    The product of the bounds must be at most 2**16. Jointly, the numbers are as uniform as one number of
+    The product of the bounds must be at most 2**16. Together, the numbers are as uniform as one number from
     `envcore.random.integers`.
     """
     rest, found = random.integers(word, math.prod(bounds)).astype(jnp.uint32), []

@@ -1,7 +1,7 @@
-"""Boards, numbers and objects in the bits of 32-bit words, which XLA's CPU backend vectorizes over a batch.
+"""Packs boards, numbers and objects into the bits of 32-bit words, which XLA's CPU backend vectorizes over a batch.
 
-A row of a board is a word, which is moved, tested and shown at once. Eight small numbers are the *lanes* of a word. Up
-to 32 objects are *slots*, the bits of a few words. An observation is expanded from words and masks.
+A row of a board is a word, so the whole row is moved, tested and shown at once. Eight small numbers are the *lanes* of
+a word. Up to 32 objects are *slots*, the bits of a few words. Observations are expanded from words and masks.
 """
 
 from __future__ import annotations
@@ -25,67 +25,67 @@ ArrayT = TypeVar("ArrayT", jax.Array, np.ndarray)
 Ts = TypeVarTuple("Ts")
 
 SIDE = 10
-"""Rows and columns of every game's board."""
+"""Number of rows and columns of every game's board."""
 NUM_LANES = 8
 ONES = np.uint32(0x11111111)
 """1 in every lane."""
 NUM_SLOTS = 32
 _ONE = np.uint32(1)
 FULL_ROW = np.uint32(2**SIDE - 1)
-"""A row with all its cells set."""
+"""A row with all cells set."""
 
 
 def lookup(table: Sequence[int], index: jax.Array) -> jax.Array:
-    """`table[index]` of at most eight numbers from 0 to 15, int32: a shift vectorizes, a gather does not."""
+    """Returns `table[index]`, int32, for at most eight numbers from 0 to 15. A shift vectorizes, unlike a gather."""
     word = np.uint32(sum(number << 4 * i for i, number in enumerate(table)))
     return (lax.shift_right_logical(word, 4 * index.astype(jnp.uint32)) & np.uint32(15)).astype(jnp.int32)
 
 
 def bit(position: ArrayLike) -> jax.Array:
-    """A word with one bit set, uint32; zero if the position is negative or above 31."""
+    """Returns a word with one bit set, uint32. Zero if the position is negative or above 31."""
     position = jnp.asarray(position).astype(jnp.uint32)
     return lax.shift_left(jnp.ones_like(position), position)
 
 
 def has_bit(word: jax.Array, position: ArrayLike) -> jax.Array:
-    """Whether a bit of a word is set, bool; False if the position is negative or above 31."""
+    """Returns whether a bit of a word is set, bool. False if the position is negative or above 31."""
     return (word & bit(position)) != 0
 
 
 def from_board(board: ArrayLike) -> jax.Array:
-    """The rows of a board of zeros and ones, or bools, shape (..., 10, 10): uint32 (..., 10)."""
+    """Packs a board of zeros and ones, or bools, shape (..., 10, 10), into rows, uint32 (..., 10)."""
     board = jnp.asarray(board)
     columns = [lax.shift_left(board[..., x].astype(jnp.uint32), np.uint32(x)) for x in range(SIDE)]
     return functools.reduce(lax.bitwise_or, columns)
 
 
 def to_board(rows: jax.Array) -> jax.Array:
-    """The board of rows, uint32 (..., 10): bool (..., 10, 10)."""
+    """Unpacks rows, uint32 (..., 10), into a board, bool (..., 10, 10)."""
     return jnp.stack([has_bit(rows, x) for x in range(SIDE)], axis=-1)
 
 
 def cells(channels: int) -> np.ndarray:
-    """Row, column and channel of an observation's cells, in their order: int (3, 100 * channels)."""
+    """Returns row, column and channel of an observation's cells, in order: int (3, 100 * channels)."""
     return np.indices((SIDE, SIDE, channels)).reshape(3, -1)
 
 
 def cell_number(row: Any, column: Any, channel: int | np.ndarray) -> Any:
-    """The number of a cell, uint16. Consecutive cells differ by 100.
+    """Returns the number of a cell, uint16. Consecutive cells differ by 100.
 
-    If the numbers of all cells ascended by one, XLA would compute them in the loop that compares them, in 64 bits.
+    If consecutive numbers differed by one, XLA would compute them in the loop that compares them, in 64 bits.
     """
     return (SIDE * row + column + SIDE * SIDE * channel).astype(np.uint16)
 
 
 def halves(word: ArrayT) -> list[ArrayT]:
-    """The lower and the upper half of words, each uint16 of their shape."""
+    """Returns the lower and upper halves of words, each uint16 of their shape."""
     return [word.astype(np.uint16), (word >> np.uint32(16)).astype(np.uint16)]
 
 
 def masked(word: Halves, masks: np.ndarray) -> jax.Array:
-    """`word & masks`, given a word's `halves`, for masks with bits in one half only: that half, uint16.
+    """Returns `word & masks` as uint16, given a word's `halves`, for masks that have bits in one half only.
 
-    A vector holds twice as many 16-bit numbers. With 32 bits, Breakout's observations take 280 instead of 180 ns at
+    A vector holds twice as many 16-bit numbers. With 32 bits, Breakout's observations take 280 instead of 180 ns for
     2,048 environments on one core if they are read as bools, and the same time as float32.
     """
     low, high = halves(masks)
@@ -93,17 +93,17 @@ def masked(word: Halves, masks: np.ndarray) -> jax.Array:
 
 
 def half(values: np.ndarray) -> np.ndarray:
-    """The half that has bits, uint16, as `masked` returns it."""
+    """Returns the half that has bits, uint16, in the form that `masked` returns."""
     return np.bitwise_or(*halves(values))
 
 
 def expand_once(expand: Callable[[*Ts], jax.Array], *args: *Ts) -> jax.Array:
-    """The observation whose cells are `expand(*args)`, bool (100 * channels,) or in rows: bool (10, 10, channels).
+    """Returns the observation with cells `expand(*args)`, bool (100 * channels,) or in rows: bool (10, 10, channels).
 
-    The fusion boundary keeps the reshape out of the expansion, whose loop XLA then vectorizes. A program that keeps
-    observations in their shape, as one with a convolution does, takes 0.11 to 0.5 of the time (2,048 environments, one
-    core); one that flattens and converts them at once takes 1.0 to 1.2 times as long, in a rollout up to 1.6 times.
-    Rows are laid out flat first, because they would be converted at half the speed.
+    The fusion boundary keeps the reshape out of the expansion, so that XLA vectorizes its loop. Programs that keep the
+    shape of observations, such as one with a convolution, take 0.11 to 0.5 of the time (2,048 environments, one core).
+    Programs that flatten and convert them at once take 1.0 to 1.2 times as long, and up to 1.6 times in a rollout.
+    Rows are flattened first, because converting them takes twice as long.
     """
     shown = compute_once(expand, *args)
     if shown.ndim > 1:
@@ -111,86 +111,86 @@ def expand_once(expand: Callable[[*Ts], jax.Array], *args: *Ts) -> jax.Array:
     return shown.reshape(SIDE, SIDE, -1)
 
 
-# Lanes: eight numbers from 0 to 15 in a word; lane i has bits 4i to 4i + 3. Adding words adds all eight numbers at
+# Lanes: eight numbers from 0 to 15 in a word. Lane i has bits 4i to 4i + 3. Adding words adds all eight numbers at
 # once, as long as no sum overflows its lane.
 
 
 def pack_lanes(numbers: Sequence[jax.Array] | jax.Array) -> jax.Array:
-    """The word of eight numbers, uint32 of their shape."""
+    """Packs eight numbers, int32 (..., 8), into words, uint32 (...)."""
     fields = [lax.shift_left(number.astype(jnp.uint32), np.uint32(4 * i)) for i, number in enumerate(numbers)]
     return functools.reduce(lax.bitwise_or, fields)
 
 
 def unpack_lanes(word: jax.Array) -> jax.Array:
-    """The numbers of words, uint32 (...): int32 (..., 8)."""
+    """Unpacks words, uint32 (...), into their numbers, int32 (..., 8)."""
     numbers = [lax.shift_right_logical(word, np.uint32(4 * i)) & np.uint32(15) for i in range(NUM_LANES)]
     return jnp.stack(numbers, axis=-1).astype(jnp.int32)
 
 
 def lane(word: jax.Array, index: ArrayLike) -> jax.Array:
-    """The number in a lane of a word of shape (), int32 of the index's shape; 0 if the index is outside 0 to 7."""
+    """Returns the number in a lane of a word (), int32 of the index's shape. 0 if the index is not from 0 to 7."""
     shift = 4 * jnp.asarray(index).astype(jnp.uint32)
     return (lax.shift_right_logical(jnp.broadcast_to(word, shift.shape), shift) & np.uint32(15)).astype(jnp.int32)
 
 
 def in_lane_of(row: np.ndarray, number: np.ndarray | int) -> np.ndarray:
-    """The word that holds a number in the lane of a row; rows 1 to 8 have one, for others it is 0. uint32."""
+    """Returns a word with a number in the lane of a row, uint32. Rows other than 1 to 8 have no lane and give 0."""
     return np.where((row >= 1) & (row <= NUM_LANES), number << 4 * (row - 1) % 32, 0).astype(np.uint32)
 
 
 def shown_in(row: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """The value of a cell's `masked` lane if something is in the cell: its column plus one, uint16.
+    """Returns the value of a cell's `masked` lane if something is in the cell: its column plus one, uint16.
 
-    In rows without a lane it is 1 and never matches: their masks leave 0.
+    In rows without a lane it is 1, which never matches because their masks give 0.
     """
     return np.maximum(half(in_lane_of(row, column + 1)), 1)
 
 
 def mask_of(flags: jax.Array) -> jax.Array:
-    """The word whose bit i is flag i, from uint32 (..., 8) of zeros and ones."""
+    """Returns the word whose bit i is flag i, given flags of zeros and ones, uint32 (..., 8)."""
     return functools.reduce(lax.bitwise_or, [flags[..., i] << i for i in range(NUM_LANES)])
 
 
 def not_zero(word: jax.Array) -> jax.Array:
-    """1 in every lane that is not 0."""
+    """Returns 1 in every lane that is not 0."""
     pairs = word | lax.shift_right_logical(word, np.uint32(1))
     return (pairs | lax.shift_right_logical(pairs, np.uint32(2))) & ONES
 
 
 def spread(flags: jax.Array) -> jax.Array:
-    """The word with bit i of `flags` in lane i."""
+    """Returns the word with bit i of `flags` in lane i."""
     flags = (flags | flags << 12) & np.uint32(0x000F000F)
     flags = (flags | flags << 6) & np.uint32(0x03030303)
     return (flags | flags << 3) & ONES
 
 
-# Slots: a *mask* selects some of up to 32 objects, a *number* has a value for each. Bit i of a mask belongs to object
-# i. A number of n bits is n words, lowest first, whose bits i together are the value of object i. A few bit operations
-# on words of shape () then do for all objects what arrays would do elementwise, without reductions, gathers or sorts.
+# Slots: a *mask* selects some of up to 32 objects, and a *number* has a value for each. Bit i of a mask belongs to
+# object i. A number of n bits is n words, lowest first, whose bits i form the value of object i. A few bit operations
+# on words () replace elementwise operations on arrays for all objects, without reductions, gathers or sorts.
 
 
 def fill(flag: ArrayLike) -> jax.Array:
-    """The mask of all objects where `flag`, else of none."""
+    """Returns the mask of all objects if `flag`, else of no objects."""
     return lax.neg(jnp.asarray(flag).astype(jnp.uint32))
 
 
 def equal(number: Number, value: ArrayLike) -> jax.Array:
-    """The mask of the objects whose number is `value`, an int32 of which only the number's bits count."""
+    """Returns the mask of objects whose number is `value`, an int32. Only as many bits as the number has are used."""
     return functools.reduce(lax.bitwise_and, [plane ^ ~bit for plane, bit in _with_bits(number, value)])
 
 
 def put(number: Number, mask: jax.Array, value: ArrayLike) -> Number:
-    """The number with `value`, an int32, for the objects of the mask."""
+    """Returns a number that is `value`, an int32, for the objects of the mask."""
     return tuple((plane & ~mask) | (bit & mask) for plane, bit in _with_bits(number, value))
 
 
 def select(mask: jax.Array, ours: Number, theirs: Number) -> Number:
-    """`ours` for the objects of the mask, `theirs` for the others."""
+    """Selects `ours` for the objects of the mask, `theirs` for the others."""
     return tuple((x & mask) | (y & ~mask) for x, y in zip(ours, theirs, strict=True))
 
 
 def increase(number: Number, mask: jax.Array) -> Number:
-    """The number plus one for the objects of the mask; it wraps around."""
+    """Adds one to the number for the objects of the mask. It wraps around."""
     found: list[jax.Array] = []
     for plane in number:
         found.append(plane ^ mask)
@@ -199,7 +199,7 @@ def increase(number: Number, mask: jax.Array) -> Number:
 
 
 def decrease(number: Number, mask: jax.Array) -> Number:
-    """The number minus one for the objects of the mask; it wraps around."""
+    """Subtracts one from the number for the objects of the mask. It wraps around."""
     found: list[jax.Array] = []
     for plane in number:
         found.append(plane ^ mask)
@@ -208,30 +208,30 @@ def decrease(number: Number, mask: jax.Array) -> Number:
 
 
 def first(mask: jax.Array) -> jax.Array:
-    """The first object of a mask; none if the mask is empty."""
+    """Returns a mask of the first object of a mask. Empty if the mask is empty."""
     return mask & lax.neg(mask)
 
 
 def last(mask: jax.Array) -> jax.Array:
-    """The last object of a mask; none if the mask is empty."""
+    """Returns a mask of the last object of a mask. Empty if the mask is empty."""
     for distance in (1, 2, 4, 8, 16):
         mask = mask | lax.shift_right_logical(mask, np.uint32(distance))
     return mask ^ lax.shift_right_logical(mask, _ONE)
 
 
 def places_that_change(taken: jax.Array, enters: jax.Array) -> jax.Array:
-    """The places that change where a new object `enters`: all up to the first that is not taken."""
+    """Returns the slots that change when a new object `enters`: all up to and including the first free one."""
     free = ~taken & (taken + _ONE)
     return (free | (free - _ONE)) & fill(enters)
 
 
 def insert(objects: T, changed: jax.Array, new: jax.Array) -> T:
-    """Inserts a new object first; objects before the first free place move up by one and keep their order.
+    """Inserts a new object in front. Objects before the first free slot move up by one and keep their order.
 
     Args:
       objects: a pytree of masks and numbers.
-      changed: from `places_that_change`.
-      new: its bits, bit i for leaf i of the pytree.
+      changed: result of `places_that_change`.
+      new: the object's bits. Bit i is for leaf i of the pytree.
     """
     planes, tree = jax.tree.flatten(objects)
     for i, plane in enumerate(planes):
@@ -241,18 +241,18 @@ def insert(objects: T, changed: jax.Array, new: jax.Array) -> T:
 
 
 def to_values(number: Number) -> jax.Array:
-    """The values of all objects, int32 (32,)."""
+    """Returns the values of all objects, int32 (32,)."""
     places = np.arange(NUM_SLOTS, dtype=np.uint32)
     bits = [lax.shift_right_logical(jnp.broadcast_to(plane, (NUM_SLOTS,)), places) & _ONE for plane in number]
     return union([lax.shift_left(bit, np.uint32(i)) for i, bit in enumerate(bits)]).astype(jnp.int32)
 
 
 def union(masks: Sequence[jax.Array]) -> jax.Array:
-    """The objects that are in any of the masks."""
+    """Returns the objects that are in any of the masks."""
     return functools.reduce(lax.bitwise_or, masks)
 
 
 def _with_bits(number: Number, value: ArrayLike) -> list[tuple[jax.Array, jax.Array]]:
-    """Each word of a number, with all ones if the value has this bit, else all zeros."""
+    """Returns, for each word of a number, all ones if `value` has this bit, else all zeros."""
     word = jnp.asarray(value).astype(jnp.uint32)
     return [(plane, fill(lax.shift_right_logical(word, np.uint32(i)) & _ONE)) for i, plane in enumerate(number)]

@@ -14,7 +14,7 @@ _GAMES = {
 
 @hookimpl
 def envcore_env_specs() -> list[EnvSpec]:
-    """MinAtar's games."""
+    """Returns MinAtar's games."""
     source = "MinAtar 1.0.15, Young & Tian (2019)"
     return [
         EnvSpec(f"{game.partition(':')[2]}-MinAtar", f"envcore_minatar.{game}", summary=summary, source=source)

@@ -1,4 +1,4 @@
-"""Pictures of the games: their own, and the original's."""
+"""Pictures of the games: envcore's, and those in the original's style."""
 
 from __future__ import annotations
 
@@ -37,14 +37,15 @@ def paint_asterix(
     slowest_spawn: int,
     slowest_move: int,
 ) -> jax.Array:
-    """The player, coins, red enemies, lines behind what moves, and two gauges in the bottom row.
+    """Paints the player, coins, red enemies, trails of everything that moves, and two gauges in the bottom row.
 
-    The left gauge empties until the entities move, the right one until one appears; they are as long as these take.
+    The left gauge empties until the entities move, and the right one until an entity appears. Their lengths show how
+    long that takes in total.
 
     Args:
-      height: of the picture.
-      player_x, player_y: column and row, int32 ().
-      spawn_speed, spawn_timer, move_speed, move_timer: steps, int32 ().
+      height: height of the picture.
+      player_x, player_y: column and row of the player, int32 ().
+      spawn_speed, spawn_timer, move_speed, move_timer: numbers of steps, int32 ().
       entities: filled, column, row, moves right, is gold, int32 (8, 5).
       slowest_spawn, slowest_move: the largest `spawn_speed` and `move_speed`.
     """
@@ -81,15 +82,16 @@ def paint_asterix(
 def paint_freeway(
     height: int, pos: jax.Array, move_timer: jax.Array, cars: jax.Array, *, move_period: int
 ) -> jax.Array:
-    """The road, the chicken between two pavements, and the cars: red is the fastest, then yellow, green, blue, gray.
+    """Paints the road, the chicken between two pavements, and the cars.
 
-    The gauge in the bottom row empties until the chicken can move.
+    The fastest cars are red, then yellow, green, blue and gray. The gauge in the bottom row empties until the chicken
+    can move.
 
     Args:
-      height: of the picture.
+      height: height of the picture.
       pos: row of the chicken, int32 ().
-      move_timer: steps until it can move, int32 ().
-      cars: column, row, timer and speed, int32 (8, 4); speeds to the left are negative.
+      move_timer: number of steps until it can move, int32 ().
+      cars: column, row, timer and speed, int32 (8, 4). Speeds to the left are negative.
       move_period: the largest `move_timer`.
     """
     column, _, _, speed = jnp.moveaxis(cars, -1, 0)
@@ -129,7 +131,7 @@ def _gaul() -> painting.Shape:
 
 
 def _chicken() -> tuple[painting.Shape, painting.Shape, painting.Shape]:
-    """Its body, its beak and its comb, seen from the side."""
+    """Body, beak and comb of the chicken, seen from the side."""
     tail = painting.polygon((-0.2, 0.05), (-0.46, 0.3), (-0.42, -0.1))
     legs = [painting.segment((x, -0.3), (x, -0.46), 0.04) for x in (-0.1, 0.1)]
     body = painting.union(painting.circle((-0.04, -0.1), 0.31), painting.circle((0.2, 0.2), 0.19), tail, *legs)
@@ -148,16 +150,16 @@ def paint_breakout(
     strike: jax.Array,
     brick_map: jax.Array,
 ) -> jax.Array:
-    """The bricks, the paddle, and the ball with a trail from its last place and a nose in its direction.
+    """Paints the bricks, the paddle, and the ball with a trail from its previous position and a nose in its direction.
 
     The ball is hollow while it passes through bricks.
 
     Args:
-      height: of the picture.
-      ball_y, ball_x, last_y, last_x: rows and columns of the ball and of its last place, int32 ().
+      height: height of the picture.
+      ball_y, ball_x, last_y, last_x: current and previous row and column of the ball, int32 ().
       ball_dir: 0 up left, 1 up right, 2 down right, 3 down left, int32 ().
       pos: column of the paddle, int32 ().
-      strike: the ball passes through bricks, bool ().
+      strike: whether the ball passes through bricks, bool ().
       brick_map: cells with bricks, bool (10, 10).
     """
     ball, last = figures.cell(ball_y, ball_x, SIDE), figures.cell(last_y, last_x, SIDE)
@@ -194,18 +196,18 @@ def paint_space_invaders(
     shot_interval: int,
     slowest: int,
 ) -> jax.Array:
-    """The aliens, who look where they march, the cannon, bullets of both sides, and two gauges below.
+    """Paints the aliens, which look where they march, the cannon, the bullets of both sides, and two gauges below.
 
     The barrel grows until the cannon can shoot, and then has a bright tip. The left gauge empties until the aliens
-    march, and is as long as their interval; the right one empties until an alien shoots.
+    march, and its length is their interval. The right gauge empties until an alien shoots.
 
     Args:
-      height: of the picture.
+      height: height of the picture.
       pos: column of the cannon, int32 ().
-      shot_timer, alien_move_timer, alien_shot_timer: steps until each may happen, int32 ().
+      shot_timer, alien_move_timer, alien_shot_timer: numbers of steps until these events, int32 ().
       alien_dir: -1 if aliens move left, 1 if they move right, int32 ().
-      enemy_move_interval: steps from one move of the aliens to the next, int32 ().
-      alien_map, f_bullet_map, e_bullet_map: cells with aliens, the cannon's bullets and theirs, bool (10, 10).
+      enemy_move_interval: number of steps between two moves of the aliens, int32 ().
+      alien_map, f_bullet_map, e_bullet_map: cells with aliens, the cannon's and the aliens' bullets, bool (10, 10).
       cool_down, shot_interval, slowest: the largest `shot_timer`, `alien_shot_timer` and `enemy_move_interval`.
     """
     x, y = figures.cell(SIDE - 1, pos, SIDE)
@@ -258,19 +260,19 @@ def paint_seaquest(
     max_oxygen: int,
     max_divers: int,
 ) -> jax.Array:
-    """The player's blue submarine, divers in green, fish, submarines and their bullets in red, and the gauges.
+    """Paints the player's blue submarine, divers in green, fish, submarines and their bullets in red, and the gauges.
 
-    The player's torpedo tube is bright when it can shoot, and short after a shot. On the sand are the oxygen, red when
-    it is low, and a green head for each diver on board, or red ones for each that is missing below zero.
+    The player's torpedo tube is bright when it can shoot, and short after a shot. The oxygen is shown on the sand, in
+    red when it is low. Next to it is a green head for each diver on board, or a red one for each diver below zero.
 
     Args:
-      height: of the picture.
-      sub: column, row and whether it faces right, of the player's front; its back is the cell behind.
-      shot_timer: steps until the player can shoot, int32 ().
-      oxygen: steps that it lasts, int32 ().
-      diver_count: divers on board, int32 ().
-      bullets: of the player: exist, right, column, row; bool and int32 (n,).
-      divers: in the water: exist, right, column, row.
+      height: height of the picture.
+      sub: column, row and whether it faces right, for the player's front. Its back is the cell behind.
+      shot_timer: number of steps until the player can shoot, int32 ().
+      oxygen: number of steps that the oxygen lasts, int32 ().
+      diver_count: number of divers on board, int32 ().
+      bullets: the player's bullets: exists, right, column, row. Bool and int32 (n,).
+      divers: divers in the water: exists, right, column, row.
       enemies: alive, is a submarine, right, column, row, has a bullet, the bullet's column.
       cool_down, max_oxygen, max_divers: the largest `shot_timer`, `oxygen` and `diver_count`.
     """
@@ -318,7 +320,7 @@ def paint_seaquest(
 
 
 def _player(loaded: jax.Array) -> tuple[painting.Shape, painting.Shape]:
-    """The hull, from the front's cell into the one behind, and the torpedo tube, longer the more it is `loaded`."""
+    """The hull, in the front's cell and the one behind, and the torpedo tube, whose length shows if it is `loaded`."""
     hull = painting.union(
         painting.box((-0.46, -0.1), (1.8, 0.52), corner=0.26),
         painting.box((-0.46, 0.22), (0.5, 0.32), corner=0.08),
@@ -354,7 +356,7 @@ def _diver() -> painting.Shape:
 
 @painting.picture
 def paint_channels(height: int, obs: jax.Array) -> jax.Array:
-    """The observation, bool (10, 10, channels), as colored cells on black; where channels overlap, the last shows."""
+    """Paints the observation, bool (10, 10, channels), as colored cells on black. Later channels cover earlier ones."""
     num_channels = obs.shape[-1]
     shown = jnp.max(jnp.where(obs, np.arange(1, num_channels + 1, dtype=np.int32)[None, None], 0), axis=-1)
     pixel = np.arange(height) * obs.shape[0] // height
@@ -362,10 +364,10 @@ def paint_channels(height: int, obs: jax.Array) -> jax.Array:
 
 
 def colors(num_channels: int) -> np.ndarray:
-    """Black, and a color for each channel: uint8 (num_channels + 1, 3).
+    """Returns black and a color for each channel: uint8 (num_channels + 1, 3).
 
-    The original takes seaborn's palette "cubehelix", which is matplotlib's table of 256 colors at evenly spaced
-    places (Green 2011, "A colour scheme for the display of astronomical intensity images").
+    The original uses seaborn's palette "cubehelix", which takes evenly spaced colors from matplotlib's table of 256
+    (Green 2011, "A colour scheme for the display of astronomical intensity images").
     """
     place = (np.linspace(0, 1, num_channels + 2)[1:-1] * 256).astype(int) / 255
     angle = 2 * np.pi * (0.5 / 3 - 1.5 * place)
@@ -374,13 +376,13 @@ def colors(num_channels: int) -> np.ndarray:
     return np.concatenate([np.zeros((1, 3)), np.rint(255 * np.clip(turned.T, 0, 1))]).astype(np.uint8)
 
 
-# What several pictures share.
+# Shared by several pictures.
 
 
 def board(rows: jax.Array | np.ndarray, columns: jax.Array, exist: jax.Array) -> jax.Array:
-    """The cells with one of n things, bool (10, 10), from int32 (n,), int32 (n,) and bool (n,).
+    """Marks the cells of n objects, bool (10, 10), given int32 (n,), int32 (n,) and bool (n,).
 
-    A thing outside the board is not shown.
+    Objects outside the board are not shown.
     """
     side = np.arange(SIDE, dtype=np.int32)[None]
     in_row, in_column = (rows[:, None] == side) & exist[:, None], columns[:, None] == side
@@ -388,7 +390,7 @@ def board(rows: jax.Array | np.ndarray, columns: jax.Array, exist: jax.Array) ->
 
 
 def facing(shape: painting.Shape, right: jax.Array) -> painting.Shape:
-    """The shape, which is drawn facing right, mirrored unless `right`, bool ()."""
+    """A shape that is drawn facing right, mirrored unless `right`, bool ()."""
     return lambda x, y: shape(jnp.where(right, x, -x), y)
 
 

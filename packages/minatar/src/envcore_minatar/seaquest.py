@@ -42,12 +42,12 @@ _FIRST_SPAWN_SPEED, _LAST_SPAWN_SPEED = 20, 1
 _FIRST_MOVE_SPEED, _LAST_MOVE_SPEED = 5, 2
 
 NUM_ROWS = 8
-"""Rows with enemies and divers: rows 1 to 8 of the board."""
+"""Number of rows with enemies and divers: rows 1 to 8 of the board."""
 SHOT_INTERVAL = 10
 
 _OXYGEN_A_CELL = 20
 
-# By channel: which word of a row shows it, from which bit on, and in which rows of the board.
+# For each channel: which word of a row contains it, from which bit on, and in which rows of the board.
 _WATER, _ABOVE_GAUGES, _GAUGES = slice(1, 9), slice(0, 9), slice(9, 10)
 SHOWN = {
     "sub_front": (2, 0, _ABOVE_GAUGES),
@@ -67,19 +67,19 @@ NO_WORD = np.uint32(0)
 
 
 class Bullet(NamedTuple):
-    """A place for a bullet of the player; without one its numbers mean nothing."""
+    """A slot for a bullet of the player. If it is free, ignore its values."""
 
     exists: Bool
-    right: Bool  # it flies to the right
+    right: Bool  # flies to the right
     x: Int
     y: Int
 
 
 class Diver(NamedTuple):
-    """A place for a diver in the water; without one its numbers mean nothing."""
+    """A slot for a diver in the water. If it is free, ignore its values."""
 
     exists: Bool
-    right: Bool  # it swims to the right
+    right: Bool  # swims to the right
     x: Int
     row: Int  # y - 1
     move_timer: Int
@@ -89,18 +89,18 @@ ItemT = TypeVar("ItemT", Bullet, Diver)
 
 
 class Enemies(NamedTuple):
-    """Masks and numbers (see `packing`) of 32 places for enemies, the newest first.
+    """Masks and numbers (see `packing`) of 32 slots for enemies, the newest first.
 
-    The original keeps a list of fish, one of submarines and one of their bullets. The order of the first two decides
-    who is hit where several share a cell, and is kept. The order of the bullets decides nothing. A submarine's last
-    bullet has left the board when it shoots again, 11 steps later, so its place has room for one, which stays if the
-    submarine dies. The bullet has the submarine's row and direction, and is faster: it leaves before the submarine
-    would.
+    The original keeps lists of fish, of submarines and of their bullets. The order of the first two decides who is hit
+    if several share a cell, so it is kept here. The order of bullets doesn't matter. A submarine's last bullet has left
+    the board when it shoots again, 11 steps later, so its slot has room for one bullet. The bullet stays if the
+    submarine dies. It has the submarine's row and direction and is faster, so it leaves before the submarine would.
 
-    So a place is taken for no longer than an enemy lives, 10 * (move_speed + 1) steps, and 32 places are enough.
-    Enemies spawn e_spawn_speed steps apart, at least. `move_speed` is 2 by the time that e_spawn_speed is 14. Of those
-    that spawned until then at most five are left, and they are gone 36 steps later; at most 15 spawn in the meantime,
-    as e_spawn_speed falls once in two steps at most. All others live for 30 steps, so there are never more than 30.
+    A slot is therefore taken for no longer than an enemy lives, 10 * (move_speed + 1) steps, and 32 slots are enough:
+    Enemies spawn at least e_spawn_speed steps apart. `move_speed` is 2 by the time e_spawn_speed is 14. At most five of
+    the enemies that spawned before are left, and they are gone 36 steps later. At most 15 enemies spawn in the
+    meantime, because e_spawn_speed decreases at most once in two steps. All others live for 30 steps, so there are
+    never more than 30.
     """
 
     alive: Word
@@ -115,7 +115,7 @@ class Enemies(NamedTuple):
 
 
 class Enemy(NamedTuple):
-    """A new enemy: its values of the fields of `Enemies`."""
+    """A new enemy, with a value for each field of `Enemies`."""
 
     alive: Bool
     is_sub: Bool
@@ -129,11 +129,11 @@ class Enemy(NamedTuple):
 
 
 ENEMY_BITS = (1, 1, 1, 4, 3, 3, 4, 1, 4)
-"""The bits of each field of `Enemies`."""
+"""Number of bits in each field of `Enemies`."""
 NO_ENEMIES = Enemies._make(NO_WORD if bits == 1 else (NO_WORD,) * bits for bits in ENEMY_BITS)
 
-# Shots are 5 steps apart and leave the board in 10, divers come every 30 steps and leave in 60: there are two of each
-# at most. The recordings' constructed states have a bullet and two divers more.
+# Shots are 5 steps apart and leave the board in 10. Divers come every 30 steps and leave in 60. So there are at most
+# two of each. The constructed states of the recordings have one more bullet and two more divers.
 _NUM_BULLETS, _BULLET_BITS = 3, (1, 1, 4, 4)
 _NUM_DIVERS, _DIVER_BITS = 4, (1, 1, 4, 3, 3)
 
@@ -143,18 +143,18 @@ class SeaquestState(MinAtarState):
     """State of `Seaquest`. Rows count from the top, columns from the left, from 0 to 9.
 
     Attributes:
-      oxygen: steps that the oxygen lasts, up to 200. It falls to -1 in play.
+      oxygen: number of steps that the oxygen lasts, up to 200. It falls to -1 in play.
       sub_x: column of the player.
       sub_y: row of the player.
-      sub_or: the player faces right.
-      shot_timer: steps until the player can shoot.
-      surface: the player has not dived since it last surfaced.
-      e_spawn_speed: steps from one enemy to the next.
-      e_spawn_timer: steps until an enemy spawns.
-      d_spawn_timer: steps until a diver spawns.
-      move_speed: steps from one move of an enemy to the next, less one.
-      ramp_index: how often the difficulty has risen.
-      diver_count: divers on board; below zero after a full rescue, without bound.
+      sub_or: whether the player faces right.
+      shot_timer: number of steps until the player can shoot.
+      surface: whether the player has not dived since it last surfaced.
+      e_spawn_speed: number of steps between two new enemies.
+      e_spawn_timer: number of steps until an enemy spawns.
+      d_spawn_timer: number of steps until a diver spawns.
+      move_speed: number of steps between two moves of an enemy, minus one.
+      ramp_index: how many times the difficulty has increased.
+      diver_count: number of divers on board. Negative after a full rescue, without a lower bound.
       f_bullets: the player's bullets, see `split_bullets`.
       divers: divers in the water, see `split_divers`.
       enemies: fish, submarines and their bullets.
@@ -178,9 +178,9 @@ class SeaquestState(MinAtarState):
 
 
 class SeaquestDraws(NamedTuple):
-    """The random draws of a step: the enemy and the diver that spawn if it is time."""
+    """Draws of a step: the enemy and the diver that spawn if it is time."""
 
-    enemy_right: Bool  # from the left and to the right
+    enemy_right: Bool  # comes from the left and moves to the right
     enemy_is_sub: Bool
     enemy_row: Int  # y - 1
     diver_right: Bool
@@ -194,38 +194,41 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
     Original: MinAtar 1.0.15 `environments/seaquest.py` run through its `Environment`, Young & Tian (2019), "MinAtar: an
       Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 
-    The player moves one cell per step between the surface, row 0, and row 8, and may shoot every fifth step. A bullet
+    The player moves one cell per step between the surface, row 0, and row 8, and can shoot every fifth step. A bullet
     flies one cell per step and kills the first enemy that it hits or that runs into it. Enemies spawn at either side in
-    rows 1 to 8, every 20 steps at first, a third of them submarines; none spawns in a row where one moves the other
-    way. They move every sixth step at first, and submarines shoot every eleventh. A diver spawns every 30 steps and
-    moves every sixth; the player picks up those it meets, six at most. A touch of an enemy or its bullet ends the
-    episode.
+    rows 1 to 8, initially every 20 steps. A third of them are submarines. They don't spawn in a row where an enemy
+    moves in the opposite direction. Initially they move every sixth step, and submarines shoot every eleventh step. A
+    diver spawns every 30 steps and moves every sixth step. The player picks up divers that it meets, up to six. The
+    episode ends when the player touches an enemy or an enemy's bullet.
 
-    Under water the oxygen falls by one per step. Surfacing refills it to 200 and takes one diver. With six divers it
-    rescues all six, for a reward, and then still takes one, so the count becomes -1. Surfacing with exactly 0 divers
-    ends the episode; with a negative count it does not. With `difficulty_ramping` enemies spawn a step more often with
-    every surfacing, down to every step, and move a step faster with every second one, down to every third step.
+    Under water, the oxygen decreases by one per step. Surfacing refills it to 200 and takes one diver. With six divers
+    on board, surfacing rescues all six, for a reward, and then still takes one, so the count becomes -1. Surfacing with
+    exactly 0 divers ends the episode, but surfacing with a negative count does not. With `difficulty_ramping`, the time
+    between enemies gets one step shorter with every surfacing, down to one step, and the time between their moves gets
+    one step shorter with every second surfacing, down to three steps.
+
+    With probability `sticky_action_prob` a step repeats the last executed action instead of the given one.
 
     With probability `sticky_action_prob` a step repeats the last executed action instead of the given one.
 
     Observation: bool (10, 10, 10), rows, columns and channels.
       0: the front of the player's submarine
-      1: the back of it
+      1: the back of the player's submarine
       2: the player's bullets
-      3: the last places of enemies and divers
+      3: the previous positions of enemies and divers
       4: the bullets of enemies
       5: fish
-      6: submarines of the enemy
-      7: a gauge of oxygen in the bottom row, a cell for 20
-      8: a gauge of divers on board in the bottom row, a cell for each
+      6: the enemy's submarines
+      7: an oxygen gauge in the bottom row, one cell for 20
+      8: a gauge of divers on board in the bottom row, one cell for each
       9: divers in the water
     Action: int32 (). The full set has the same six.
       0: nothing, 1: left, 2: up, 3: right, 4: down, 5: fire
-    Reward: 1 for an enemy shot; up to 10 for six divers brought up, one for 20 of oxygen left, rounded down.
+    Reward: 1 for shooting an enemy. Up to 10 for bringing up six divers, one for each 20 of oxygen left, rounded down.
     Termination: the player is hit, is out of oxygen, or surfaces with exactly 0 divers. A step after that changes
       nothing. There is no time limit.
 
-    Deviations: none. As in the original, the last executed action survives a reset.
+    Deviations: none. As in the original, the last executed action is kept over a reset.
     """
 
     minimal_actions = (NOTHING, LEFT, UP, RIGHT, DOWN, FIRE)
@@ -268,7 +271,7 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
             "diver_count": up_to(_MAX_DIVERS, least=-(2**31)),
             "f_bullets": spaces.Box(0, 2**30 - 1, (), jnp.uint32),
             "divers": spaces.Tuple((diver_word, diver_word)),
-            "enemies": spaces.Tree(NO_ENEMIES),  # all bits of its words
+            "enemies": spaces.Tree(NO_ENEMIES),  # any bits are allowed
         }
 
     def draw_game(self, words: jax.Array) -> SeaquestDraws:
@@ -381,7 +384,7 @@ def _resolve_action(state: SeaquestState, action: jax.Array) -> SeaquestState:
 
 
 def _update_divers(divers: list[Diver], state: SeaquestState) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
-    """Those whom the player meets, before or after they move, come on board while there is room, the newest first."""
+    """Picks up divers that the player meets, before or after they move, while there is room, the newest first."""
     count = state.diver_count
     left: list[Diver] = []
     for diver in divers:
@@ -397,7 +400,7 @@ def _update_divers(divers: list[Diver], state: SeaquestState) -> tuple[tuple[jax
 
 
 def _use_oxygen(state: SeaquestState) -> tuple[SeaquestState, jax.Array]:
-    """Oxygen falls under water; returns whether the player surfaces, too, and fills up. Without a diver it cannot."""
+    """Updates the oxygen. Refills it if the player surfaces, which ends the game without a diver."""
     dives = state.sub_y > 0
     arrives = ~dives & ~state.surface
     surfaces = arrives & (state.diver_count != 0)
@@ -433,7 +436,7 @@ def _int(flag: jax.Array) -> jax.Array:
 def places_to_spawn(
     alive: jax.Array, right: jax.Array, row: Number, bullet: jax.Array, due: jax.Array, spawned: Enemy
 ) -> tuple[jax.Array, jax.Array]:
-    """What `packing.insert` needs for a new enemy, which does not spawn where one comes the other way."""
+    """Returns the arguments of `packing.insert` for a new enemy. It doesn't spawn against another one's direction."""
     opposing = alive & packing.equal(row, spawned.row) & (right ^ packing.fill(spawned.right))
     return packing.places_that_change(alive | bullet, due & (opposing == 0)), join(spawned, ENEMY_BITS)
 
@@ -441,12 +444,13 @@ def places_to_spawn(
 def bullets_hit(
     alive: jax.Array, is_sub: jax.Array, x: Number, row: Number, bullets: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """The player's bullets move, the newest first; each hits the oldest fish in its cell, or else submarine.
+    """Moves the player's bullets, the newest first. Each hits the oldest fish in its cell, or else a submarine.
 
-    Returns the mask of the enemies that are hit, and the bullets that are left.
+    Returns the mask of enemies that are hit, and the remaining bullets.
 
-    The original removes the first equal item from a list. Only a bullet that hits can have an equal: an older one in
-    the cell that it moved to. The older one goes, and the newer one moves once more, to where the older one would have.
+    The original removes the first equal item from a list. Only a bullet that hits can have an equal one: an older
+    bullet in the cell that it moved to. The older one is removed, and the newer one moves again, to where the older one
+    would have moved.
     """
     before = alive
     left: list[Bullet] = []
@@ -464,11 +468,11 @@ def bullets_hit(
 def enemies_collide(
     enemies: Enemies, bullets: jax.Array, sub_x: jax.Array, sub_y: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """What the enemies and their bullets hit, before and after they move.
+    """Finds what the enemies and their bullets hit, before and after they move.
 
-    Returns the mask of the enemies that die by moving into a bullet, the player's bullets that are left, and whether
-    the player is hit. Submarines move before fish and the newest first, so the newest submarine, or else fish, takes
-    the bullet that several move into. An enemy that hits the player takes none.
+    Returns the mask of enemies that die by moving into a bullet, the player's remaining bullets, and whether the player
+    is hit. Submarines move before fish, and the newest first. If several move into a bullet, the newest submarine takes
+    it, or else the newest fish. An enemy that hits the player takes no bullet.
     """
     moves, x = _move(enemies)
     near = _in_row(enemies.row, sub_y)
@@ -489,7 +493,7 @@ def enemies_collide(
 
 
 def move_enemies(enemies: Enemies, dead: jax.Array, move_speed: jax.Array) -> Enemies:
-    """The enemies after their moves and shots, without the `dead`, which moved into a bullet but still shoot."""
+    """Returns the enemies after their moves and shots. The `dead` ones, which moved into a bullet, still shoot."""
     moves, x = _move(enemies)
     fires = _fires(enemies)
     _, (bullet, bullet_x) = _enemy_bullets(enemies, moves, x)
@@ -504,7 +508,7 @@ def move_enemies(enemies: Enemies, dead: jax.Array, move_speed: jax.Array) -> En
 
 
 def enemy_rows(enemies: Enemies) -> tuple[jax.Array, jax.Array]:
-    """The enemies' cells: uint32 (8,) with trails, enemy bullets and fish in ten bits each, and one with submarines."""
+    """Returns the enemies' cells: uint32 (8,) with ten bits each of trails, bullets and fish, and one of submarines."""
     in_row = packing.equal(enemies.row, np.arange(NUM_ROWS, dtype=np.int32))
     none = enemies.alive ^ enemies.alive
     at = [none, *(enemies.alive & packing.equal(enemies.x, x) for x in range(SIDE)), none]
@@ -514,7 +518,7 @@ def enemy_rows(enemies: Enemies) -> tuple[jax.Array, jax.Array]:
     subs = [mask & enemies.is_sub for mask in at[1:-1]]
 
     def board(columns: list[jax.Array]) -> jax.Array:
-        # The minimum tells whether there is any: it vectorizes, and comparisons do not.
+        # The minimum is zero if there is none. It vectorizes, unlike a comparison.
         found = [jnp.minimum(in_row & column, np.uint32(1)) for column in columns]
         return packing.union([lax.shift_left(cell, np.uint32(x)) for x, cell in enumerate(found)])
 
@@ -530,17 +534,17 @@ def _at(x: Number, row: Number, at_x: jax.Array, at_y: jax.Array) -> jax.Array:
 
 
 def _outside(x: Number) -> jax.Array:
-    """The objects with x of 10 or 11, or of -1 or -2, which are 15 and 14 in four bits."""
+    """Returns the objects with x of 10 or 11, or of -1 or -2, which are 15 and 14 in four bits."""
     return x[3] & x[1]
 
 
 def _advance(enemies: Enemies, x: Number, mask: jax.Array) -> Number:
-    """The columns after those of the mask have moved by one cell, each in its enemy's direction."""
+    """Moves the columns of the mask by one cell, each in its enemy's direction, and returns all columns."""
     return packing.decrease(packing.increase(x, mask & enemies.right), mask & ~enemies.right)
 
 
 def _move(enemies: Enemies) -> tuple[jax.Array, Number]:
-    """The mask of the enemies that move, and all columns after it."""
+    """Returns the mask of the enemies that move, and all columns after the move."""
     moves = enemies.alive & packing.equal(enemies.move_timer, 0)
     return moves, _advance(enemies, enemies.x, moves)
 
@@ -550,7 +554,7 @@ def _fires(enemies: Enemies) -> jax.Array:
 
 
 def _enemy_bullets(enemies: Enemies, moves: jax.Array, x: Number) -> list[tuple[jax.Array, Number]]:
-    """The enemies' bullets after the submarines have shot, and after the bullets have moved.
+    """Returns the enemies' bullets after the submarines have shot and the bullets have moved.
 
     A submarine that has left the board still shoots, from outside and outward.
     """
@@ -564,15 +568,15 @@ def _enemy_bullets(enemies: Enemies, moves: jax.Array, x: Number) -> list[tuple[
 
 
 def observe_sea(state: SeaquestState) -> jax.Array:
-    """The observation, bool (10, 10, 10)."""
+    """Returns the observation, bool (10, 10, 10)."""
     water = compute_once(_water, state.enemies, state.divers)
-    first, second = compute_once(lambda words: [jnp.pad(word, 1) for word in words], water)  # vectorizes only by itself
+    first, second = compute_once(lambda words: [jnp.pad(word, 1) for word in words], water)  # only vectorizes alone
     third = compute_once(_player_and_gauges, state.replace(time=None, divers=None, enemies=None))
     return expand_once(_expand, first, second, third)
 
 
 def visible_things(state: SeaquestState) -> tuple[tuple[jax.Array, ...], ...]:
-    """The player's bullets, the divers in the water and the enemies, as the picture takes them."""
+    """Returns the player's bullets, the divers in the water and the enemies, in the form that the picture uses."""
     bullets, divers = split_bullets(state.f_bullets), split_divers(state.divers)
     exist, right, x, y = (jnp.stack(each) for each in zip(*bullets, strict=True))
     diver_exists, diver_right, diver_x, diver_row, _ = (jnp.stack(each) for each in zip(*divers, strict=True))
@@ -589,7 +593,7 @@ def visible_things(state: SeaquestState) -> tuple[tuple[jax.Array, ...], ...]:
 
 
 def oxygen_cells(oxygen: jax.Array) -> jax.Array:
-    """Cells of the gauge: oxygen * 10 // 200, for oxygen from -2 on."""
+    """Returns the number of cells in the gauge: oxygen * 10 // 200, for oxygen from -2 on."""
     return lax.div(oxygen + _OXYGEN_A_CELL, jnp.full_like(oxygen, _OXYGEN_A_CELL)) - 1
 
 
@@ -598,7 +602,7 @@ def ahead(right: jax.Array) -> jax.Array:
 
 
 def _water(enemies: Enemies, divers: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-    """What is in the water, two words a row: uint32 (8,), see `SHOWN`."""
+    """Returns the rows of the water, two words each: uint32 (8,), see `SHOWN`."""
     first, second = enemy_rows(enemies)
     for diver in split_divers(divers):
         trail = jnp.where(diver.exists, bit(diver.x - ahead(diver.right)) & FULL_ROW, NO_WORD)
@@ -608,25 +612,25 @@ def _water(enemies: Enemies, divers: tuple[jax.Array, jax.Array]) -> tuple[jax.A
 
 
 def _player_and_gauges(state: SeaquestState) -> jax.Array:
-    """The third word: uint32 (10,)."""
-    # The back is on the board: the player faces away from the side that it came from.
+    """Returns the third word of each row: uint32 (10,)."""
+    # The back is always on the board, because the player faces away from the side that it came from.
     front, back = bit(state.sub_x), bit(10 + state.sub_x - ahead(state.sub_or))
     shown = _word_in_row(SIDE, state.sub_y, front | back)
     for bullet in split_bullets(state.f_bullets):
         shown = shown | _word_in_row(SIDE, bullet.y, jnp.where(bullet.exists, bit(20 + bullet.x), NO_WORD))
     oxygen = bit(oxygen_cells(jnp.maximum(state.oxygen, 0))) - np.uint32(1)
-    divers = bit(19) - bit(19 - jnp.maximum(state.diver_count, 0))  # from the right; none if the count is negative
+    divers = bit(19) - bit(19 - jnp.maximum(state.diver_count, 0))  # from the right, empty for a negative count
     return shown | _word_in_row(SIDE, jnp.int32(SIDE - 1), oxygen | divers)
 
 
 def _word_in_row(num_rows: int, row: jax.Array, word: jax.Array) -> jax.Array:
-    """The word in one of the rows: arithmetic, because comparisons do not vectorize."""
+    """Returns `word` in one row and zeros elsewhere. Uses arithmetic because comparisons don't vectorize."""
     rows = np.arange(num_rows, dtype=np.uint32)
     return (jnp.minimum(rows ^ row.astype(jnp.uint32), np.uint32(1)) - np.uint32(1)) & word
 
 
 def _expand(water: jax.Array, others: jax.Array, player: jax.Array) -> jax.Array:
-    """The cells that the three words of each row show: bool (10, 100), columns before channels."""
+    """Returns the cells that each row's three words show: bool (10, 100), columns before channels."""
     masks = np.zeros((3, SIDE, SIDE, len(SHOWN)), np.uint32)
     for channel, (word, first, rows) in enumerate(SHOWN.values()):
         masks[word, rows, :, channel] = 1 << first + np.arange(SIDE)
@@ -635,21 +639,21 @@ def _expand(water: jax.Array, others: jax.Array, player: jax.Array) -> jax.Array
     return packing.union([word[:, None] & mask for word, mask in zip(words, masks, strict=True)]) != 0
 
 
-# Bullets and divers in the bits of words.
+# Bullets and divers, packed into the bits of words.
 
 
 def split_bullets(word: jax.Array) -> list[Bullet]:
-    """The player's bullets, the newest first."""
+    """Unpacks the player's bullets, the newest first."""
     return [Bullet(*_split(part, _BULLET_BITS)) for part in _split(word, (sum(_BULLET_BITS),) * _NUM_BULLETS)]
 
 
 def join_bullets(bullets: list[Bullet]) -> jax.Array:
-    """The inverse of `split_bullets`."""
+    """Packs the player's bullets, the inverse of `split_bullets`."""
     return join([_word(bullet, _BULLET_BITS) for bullet in bullets], (sum(_BULLET_BITS),) * _NUM_BULLETS)
 
 
 def split_divers(words: tuple[jax.Array, jax.Array]) -> list[Diver]:
-    """The divers in the water, the newest first."""
+    """Unpacks the divers in the water, the newest first."""
     return [
         Diver(*_split(part, _DIVER_BITS))
         for word in words
@@ -658,21 +662,21 @@ def split_divers(words: tuple[jax.Array, jax.Array]) -> list[Diver]:
 
 
 def join_divers(divers: list[Diver]) -> tuple[jax.Array, jax.Array]:
-    """The inverse of `split_divers`."""
+    """Packs the divers in the water, the inverse of `split_divers`."""
     newest, second, third, oldest = (_word(diver, _DIVER_BITS) for diver in divers)
     widths = (sum(_DIVER_BITS),) * 2
     return join([newest, second], widths), join([third, oldest], widths)
 
 
 def join(numbers: Sequence[ArrayLike], widths: Sequence[int]) -> jax.Array:
-    """A word with these numbers, each in as many bits as its width, the first in the lowest ones."""
+    """Packs numbers into a word, each in as many bits as its width, starting at the lowest bit."""
     shifts = np.cumsum([0, *widths[:-1]]).astype(np.uint32)
     words = [jnp.asarray(number).astype(jnp.uint32) for number in numbers]
     return packing.union([lax.shift_left(word, shift) for word, shift in zip(words, shifts, strict=True)])
 
 
 def insert_first(items: list[ItemT], enters: jax.Array, new: ItemT) -> list[ItemT]:
-    """Inserts an item first where it `enters`; those before the first free place move up by one, into it."""
+    """Inserts an item in front where it `enters`. Items before the first free slot move up by one, into that slot."""
     found: list[ItemT] = []
     for item in items:
         found.append(jax.tree.map(lambda x, y, enters=enters: jnp.where(enters, x, y), new, item))
@@ -681,7 +685,7 @@ def insert_first(items: list[ItemT], enters: jax.Array, new: ItemT) -> list[Item
 
 
 def _split(word: jax.Array, widths: Sequence[int]) -> list[jax.Array]:
-    """The inverse of `join`: bools from single bits, else int32."""
+    """Unpacks a word, the inverse of `join`: bools from single bits, else int32."""
     shifts = np.cumsum([0, *widths[:-1]]).astype(np.uint32)
     parts = [
         lax.shift_right_logical(word.astype(jnp.uint32), shift) & np.uint32(2**width - 1)
@@ -691,5 +695,5 @@ def _split(word: jax.Array, widths: Sequence[int]) -> list[jax.Array]:
 
 
 def _word(item: Bullet | Diver, widths: Sequence[int]) -> jax.Array:
-    """The bits of an item; zeros where there is none."""
+    """Returns the bits of an item, or zeros if it doesn't exist."""
     return jnp.where(item.exists, join(item, widths), NO_WORD)

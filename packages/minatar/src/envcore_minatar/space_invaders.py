@@ -33,10 +33,10 @@ from envcore_minatar.game import (
 from envcore_minatar.packing import FULL_ROW, SIDE, bit, expand_once, to_board
 
 Rows = list[jax.Array]
-"""A board: ten rows from the top, uint32 (), bit x is the cell in column x."""
+"""A board: ten rows from the top, uint32 (). Bit x is the cell in column x."""
 BOTTOM = SIDE - 1
 BOTTOM_MARK = np.uint32(1 << 3 * SIDE)
-"""A bit set in the bottom row's word, which an observation tests at the cannon."""
+"""A bit set in the bottom row's word, which the observation uses to show the cannon."""
 WAVE = [np.uint32(0b0011111100)] * 4 + [np.uint32(0)] * (SIDE - 4)
 """The rows of a new wave of aliens."""
 
@@ -51,12 +51,12 @@ class SpaceInvadersState(MinAtarState):
 
     Attributes:
       pos: column of the cannon.
-      shot_timer: steps until the cannon can shoot again.
+      shot_timer: number of steps until the cannon can shoot again.
       alien_dir: -1 if aliens move left, 1 if they move right.
-      enemy_move_interval: steps from one move of the aliens to the next, at most.
-      alien_move_timer: steps until the aliens move.
-      alien_shot_timer: steps until an alien shoots.
-      rows: of row y bit x is an alien in column x, 10 + x a cannon's bullet, 20 + x an alien's, 30 marks the bottom.
+      enemy_move_interval: maximum number of steps between two moves of the aliens.
+      alien_move_timer: number of steps until the aliens move.
+      alien_shot_timer: number of steps until an alien shoots.
+      rows: in row y, bit x is an alien in column x, 10 + x the cannon's bullet, 20 + x an alien's, 30 the bottom row.
     """
 
     pos: Int
@@ -69,36 +69,36 @@ class SpaceInvadersState(MinAtarState):
 
     @property
     def ramp_index(self) -> jax.Array:
-        """How often the aliens have become faster, int32 (): 12 - `enemy_move_interval`."""
+        """How many times the aliens have become faster, int32 (): 12 - `enemy_move_interval`."""
         return _SLOWEST - self.enemy_move_interval
 
     @property
     def alien_map(self) -> jax.Array:
-        """The cells with aliens, bool (10, 10)."""
+        """Returns the cells with aliens, bool (10, 10)."""
         return to_board(self.rows)
 
     @property
     def f_bullet_map(self) -> jax.Array:
-        """The cells with bullets of the cannon, bool (10, 10)."""
+        """Returns the cells with bullets of the cannon, bool (10, 10)."""
         return to_board(self.rows >> np.uint32(SIDE))
 
     @property
     def e_bullet_map(self) -> jax.Array:
-        """The cells with bullets of aliens, bool (10, 10)."""
+        """Returns the cells with bullets of aliens, bool (10, 10)."""
         return to_board(self.rows >> np.uint32(2 * SIDE))
 
 
 class _Events(NamedTuple):
-    """The parts of a step that depend on more than one row of the boards, shape () each.
+    """The parts of a step that depend on more than one row of the boards, all of shape ().
 
     Attributes:
-      lost: a bullet or an alien reaches the cannon, or an alien the bottom.
-      turn: aliens turn and move down.
-      period: steps until they move again, if they move in this one.
+      lost: whether a bullet or an alien reaches the cannon, or an alien reaches the bottom.
+      turn: whether the aliens turn and move down.
+      period: number of steps until they move again, if they move in this one.
       shooter_row: row of the alien that would shoot.
-      shooter_column: its column, a row with its bit set.
+      shooter_column: its column, as a row with one bit set.
       kills: number of aliens shot.
-      cleared: no alien is left.
+      cleared: whether no alien is left.
     """
 
     lost: jax.Array
@@ -118,12 +118,12 @@ class SpaceInvaders(Game[SpaceInvadersState, tuple[()]]):
       "MinAtar: an Atari-inspired testbed for thorough and reproducible reinforcement learning experiments".
 
     The cannon moves along the bottom row and shoots upwards, at most once in five steps. All aliens move sideways
-    together; if one of them is at the edge in their direction, they move down a row and turn around instead. They move
-    once in as many steps as there are aliens alive, and at least once in `enemy_move_interval` steps, 12 at first.
-    Every tenth step the lowest alien of the occupied column nearest to the cannon (the left one of two at the same
-    distance) shoots downwards. Bullets move one cell per step. An alien hit by one of the cannon's bullets is removed
-    with the bullet. Once all 24 are removed the next 24 appear at the start position, and with `difficulty_ramping` the
-    interval becomes one step shorter, down to 6.
+    together. If one of them is at the edge in their direction, they instead move down a row and turn around. The number
+    of steps between their moves is the number of living aliens, but at most `enemy_move_interval`, initially 12. Every
+    tenth step, the lowest alien of the occupied column nearest to the cannon shoots downwards. At equal distances it is
+    the left column. Bullets move one cell per step. An alien hit by one of the cannon's bullets is removed together
+    with the bullet. After all 24 are removed, the next 24 appear at the start position, and with `difficulty_ramping`
+    the interval becomes one step shorter, down to 6.
 
     The order of a step: the cannon moves or shoots, its bullets move, the aliens' bullets move, aliens move, an alien
     shoots, aliens die.
@@ -134,13 +134,13 @@ class SpaceInvaders(Game[SpaceInvadersState, tuple[()]]):
       0: the cannon, 1: aliens
       2: aliens, if they move left, 3: aliens, if they move right
       4: the cannon's bullets, 5: the aliens' bullets
-    Action: int32 (). The full set has six: nothing, left, up, right, down, fire; up and down do nothing.
+    Action: int32 (). The full set has six actions: nothing, left, up, right, down, fire. Up and down do nothing.
       0: nothing, 1: left, 2: right, 3: fire
-    Reward: 1 for an alien shot.
+    Reward: 1 for shooting an alien.
     Termination: a bullet or an alien reaches the cannon, or the aliens turn while one of them is in the bottom row. A
       step after that changes nothing. There is no time limit.
 
-    Deviations: none. As in the original, the last executed action survives a reset.
+    Deviations: none. As in the original, the last executed action is kept over a reset.
     """
 
     minimal_actions = (NOTHING, LEFT, RIGHT, FIRE)
@@ -172,7 +172,7 @@ class SpaceInvaders(Game[SpaceInvadersState, tuple[()]]):
     def play(
         self, state: SpaceInvadersState, action: jax.Array, draws: tuple[()]
     ) -> tuple[SpaceInvadersState, jax.Array]:
-        events = compute_once(_events, state.replace(time=None), action)  # an additional input would cost time
+        events = compute_once(_events, state.replace(time=None), action)  # each additional input would cost time
         pos, fires, marches, shoots = _move_and_shoot(state, action)
 
         aliens, ours, theirs = bullets_fly(state.rows, pos, fires)
@@ -196,7 +196,7 @@ class SpaceInvaders(Game[SpaceInvadersState, tuple[()]]):
         return after, events.kills.astype(jnp.float32)
 
     def observe(self, state: SpaceInvadersState, params: MinAtarParams) -> jax.Array:
-        # A row's word holds all that is visible in it, and each cell has a mask: one test per cell.
+        # A row's word contains everything that is visible in it, and each cell has a mask, so a cell needs one test.
         column, channel = np.divmod(np.arange(SIDE * len(self.channels), dtype=np.uint32), len(self.channels))
 
         def shows(name: str, board: int) -> np.ndarray:
@@ -232,7 +232,7 @@ class SpaceInvaders(Game[SpaceInvadersState, tuple[()]]):
 
 
 def _events(before: SpaceInvadersState, action: jax.Array) -> _Events:
-    """What happens in a step. It computes all of the step, once instead of for each row of the boards."""
+    """Computes the events of a step, once for the whole board instead of for each row."""
     pos, fires, marches, _ = _move_and_shoot(before, action)
     cannon = bit(pos)
 
@@ -261,18 +261,18 @@ def _events(before: SpaceInvadersState, action: jax.Array) -> _Events:
 
 
 def _move_and_shoot(before: SpaceInvadersState, action: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
-    """The cannon's new column, and whether it shoots, aliens move, and an alien shoots."""
+    """Returns the cannon's new column, and whether it shoots, aliens move, and an alien shoots."""
     pos = move_sideways(before.pos, action)
     fires = (action == FIRE) & (before.shot_timer == 0)
     return pos, fires, before.alien_move_timer == 0, before.alien_shot_timer == 0
 
 
-# The phases of a step on the boards. A board is a list of the words of its rows, shape () each. XLA vectorizes
-# operations on them over a batch; operations on an array of ten rows take three times as long.
+# The phases of a step on the boards. A board is a list of its rows' words, all of shape (). XLA vectorizes operations
+# on them over a batch. Operations on an array of ten rows take three times as long.
 
 
 def bullets_fly(rows: jax.Array, pos: jax.Array, fires: jax.Array) -> tuple[Rows, Rows, Rows]:
-    """Aliens, the cannon's bullets and the aliens', after the bullets have moved. Those off the board are removed."""
+    """Returns aliens and both kinds of bullets after the bullets have moved. Bullets off the board are removed."""
     words = [rows[y] for y in range(SIDE)]
     aliens = [word & FULL_ROW for word in words]
     ours = [lax.shift_right_logical(word, np.uint32(SIDE)) & FULL_ROW for word in words]
@@ -284,9 +284,9 @@ def bullets_fly(rows: jax.Array, pos: jax.Array, fires: jax.Array) -> tuple[Rows
 
 
 def aliens_march(aliens: Rows, marches: jax.Array, right: jax.Array, turn: jax.Array) -> Rows:
-    """The aliens after their move, if they move."""
-    # None can leave the board sideways: they would turn. From the bottom row they wrap to the top, as in the original,
-    # in the step that ends the game.
+    """Returns the aliens after their move, if they move."""
+    # Aliens can't leave the board sideways, because they turn before. From the bottom row they wrap to the top in the
+    # step that ends the game, as in the original.
     to_right = (marches & ~turn & right).astype(jnp.uint32)
     to_left = (marches & ~turn & ~right).astype(jnp.uint32)
     aliens = [jnp.where(turn, aliens[y - 1], aliens[y]) for y in range(SIDE)]
@@ -294,37 +294,37 @@ def aliens_march(aliens: Rows, marches: jax.Array, right: jax.Array, turn: jax.A
 
 
 def nearest_alien(aliens: Rows, cannon: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Row and column (a row with one bit set) of the lowest alien in the nearest occupied column."""
+    """Returns row and column (a row with one bit set) of the lowest alien in the nearest occupied column."""
     columns = occupied_columns(aliens)
     up_to_cannon = cannon | (cannon - 1)
     left = _highest(columns & up_to_cannon)
-    right = (columns & ~up_to_cannon) | bit(2 * SIDE)  # farther than any column, so a column on the left is nearer
+    right = (columns & ~up_to_cannon) | bit(2 * SIDE)  # farther away than any column on the left
     right = right & -right
-    # With left = 2**l and right = 2**r: pos - l <= r - pos. Without a column on the left the product is 0.
+    # With left = 2**l and right = 2**r, this is pos - l <= r - pos. Without a column on the left, the product is 0.
     column = jnp.where(cannon * cannon <= left * right, left, right)
     row = functools.reduce(jnp.maximum, [jnp.where((aliens[y] & column) != 0, y, 0) for y in range(SIDE)])
     return row, column
 
 
 def alien_shoots(theirs: Rows, shoots: jax.Array, row: jax.Array, column: jax.Array) -> Rows:
-    """The aliens' bullets, with a new one at the alien that shoots."""
+    """Returns the aliens' bullets, with a new one at the alien that shoots."""
     bullet = column.astype(jnp.uint32)
     return [cells | jnp.where(shoots & (row == y), bullet, 0) for y, cells in enumerate(theirs)]
 
 
 def aliens_die(aliens: Rows, ours: Rows) -> tuple[Rows, Rows]:
-    """Aliens and the cannon's bullets without those that met."""
+    """Removes aliens and bullets of the cannon that meet, and returns the rest."""
     pairs = list(zip(aliens, ours, strict=True))
     return [alien & ~bullet for alien, bullet in pairs], [bullet & ~alien for alien, bullet in pairs]
 
 
 def next_wave(aliens: Rows, cleared: jax.Array) -> Rows:
-    """The aliens, or the first ones of a new wave."""
+    """Returns the aliens, or a new wave if none is left."""
     return [row | jnp.where(cleared, first, np.uint32(0)) for row, first in zip(aliens, WAVE, strict=True)]
 
 
 def join_boards(aliens: Iterable[ArrayLike], ours: Iterable[ArrayLike], theirs: Iterable[ArrayLike]) -> jax.Array:
-    """The words of the rows that hold these boards."""
+    """Returns the words of the rows that contain these boards."""
     words = [
         row | lax.shift_left(our, np.uint32(SIDE)) | lax.shift_left(their, np.uint32(2 * SIDE))
         for row, our, their in zip(aliens, ours, theirs, strict=True)
@@ -333,13 +333,13 @@ def join_boards(aliens: Iterable[ArrayLike], ours: Iterable[ArrayLike], theirs: 
 
 
 def occupied_columns(rows: Rows) -> jax.Array:
-    """The columns in which some row has a bit set."""
+    """Returns the columns in which any row has a bit set."""
     return packing.union(rows)
 
 
 def count(rows: Rows) -> jax.Array:
-    """The number of bits set, int32 ()."""
-    # Three rows fill a word, and processors count the bits of words one by one or by a dozen operations each.
+    """Returns the number of bits set, int32 ()."""
+    # Three rows fill a word. Processors count the bits of words one word at a time, or with a dozen operations each.
     threes = [rows[y : y + 3] for y in range(0, SIDE, 3)]
     words = [
         packing.union([lax.shift_left(row, np.uint32(SIDE * i)) for i, row in enumerate(three)]) for three in threes
@@ -348,7 +348,7 @@ def count(rows: Rows) -> jax.Array:
 
 
 def _highest(row: jax.Array) -> jax.Array:
-    """The highest bit of a row, and no other."""
+    """Returns the highest bit of a row."""
     for distance in (1, 2, 4, 8):
         row = row | lax.shift_right_logical(row, np.uint32(distance))
     return row ^ lax.shift_right_logical(row, np.uint32(1))
