@@ -23,10 +23,10 @@ class BernoulliBanditState(EnvState):
     """State of `BernoulliBandit`.
 
     Attributes:
-      last_action: 0 at the start.
-      last_reward: 0 or 1; 0 at the start.
-      exp_reward_best: probability that the best arm pays.
-      reward_probs: probability that each arm pays: the task.
+      last_action: the last arm, 0 at the start.
+      last_reward: the last reward, 0 or 1, 0 at the start.
+      exp_reward_best: probability that the best arm gives a reward.
+      reward_probs: probability that each arm gives a reward. This is the task.
     """
 
     last_action: Int
@@ -40,11 +40,11 @@ class BernoulliBanditParams(EnvParams):
     """Params of `BernoulliBandit`.
 
     Attributes:
-      reward_prob: the probability of one of two "dependent" arms; the other's is 1 - reward_prob.
-      reward_probs: the probabilities of "given" arms; None for all other kinds.
-      normalize_time: whether the time observed goes from min_lim to max_lim.
-      min_lim: the time observed at the start, with `normalize_time`.
-      max_lim: the time observed at the end, with `normalize_time`; at least min_lim.
+      reward_prob: reward probability of one of two "dependent" arms. The other arm has 1 - reward_prob.
+      reward_probs: reward probabilities of "given" arms. None for all other kinds.
+      normalize_time: whether to scale the observed time from min_lim to max_lim.
+      min_lim: observed time at the start, with `normalize_time`.
+      max_lim: observed time at the end, with `normalize_time`. At least min_lim.
     """
 
     reward_prob: FloatParam = 0.1
@@ -63,10 +63,10 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
     reinforcement learn". The defaults are gymnax 1.0.1's `misc/bernoulli_bandit.py`, which is the original's type
     "dependent-easy" with another order of the observation.
 
-    The task of an episode is the probability with which each arm pays. It is hidden, and set by the option `arms`:
+    The task of an episode is the reward probability of each arm, which is hidden. The option `arms` sets it:
 
-      "dependent": two arms that pay with probability `reward_prob` and 1 - `reward_prob`, in either order with equal
-        chance. The original's "dependent-easy", "-medium" and "-hard" are `reward_prob` of 0.1, 0.25 and 0.4.
+      "dependent": two arms with probabilities `reward_prob` and 1 - `reward_prob`, in random order. The original's
+        "dependent-easy", "-medium" and "-hard" are `reward_prob` of 0.1, 0.25 and 0.4.
       "dependent-uniform": two arms, p uniform on [0, 1) and 1 - p.
       "independent": any number of arms, each uniform on [0, 1).
       "given": any number of arms with the probabilities `params.reward_probs`, which you can `vmap` over.
@@ -74,9 +74,9 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
     The observation contains the last action and reward, so a recurrent policy can learn within an episode.
 
     Observation: float32 (n + 2,), where n is `num_arms`.
-      0: the last reward; 0 before the first step
-      1 to n: the last arm, one-hot; the first arm before the first step
-      n + 1: time, from `min_lim` to `max_lim` over an episode; steps so far where `normalize_time` is false
+      0: the last reward, 0 before the first step
+      1 to n: the last arm, one-hot, the first arm before the first step
+      n + 1: time, from `min_lim` to `max_lim` over an episode, or the number of steps so far without `normalize_time`
       With `time_last=False` the time comes second, as in the original.
     Action: int32 (), the arm.
     Reward: 1 with the arm's probability, else 0.
@@ -85,15 +85,15 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
 
     `info["regret"]` is the mean reward of the best arm minus that of the chosen arm, as in the original.
 
-    Deviations: probabilities are float32. The original's "dependent-info" is missing: its arms pay with
-    probabilities above 1, which numpy rejects. gymnax divides the time by a param of its own, `t_max`, here by
-    `max_steps_in_episode` as the original does, so that observations stay inside their space whatever the limit; gymnax
-    1.0.1 does not report the regret.
+    Deviations: probabilities are float32. The original's "dependent-info" is missing, because its probabilities exceed
+    1, which numpy rejects. gymnax divides the time by its param `t_max`. Here it is divided by `max_steps_in_episode`
+    as in the original, so that observations stay inside their space for any limit. gymnax 1.0.1 does not report the
+    regret.
 
     Attributes:
-      arms: where the arms' probabilities come from.
-      num_arms: how many arms, at least 2; exactly 2 where they are dependent.
-      time_last: the time is the last entry of the observation, as in gymnax; False puts it second, as in the original.
+      arms: kind of the arms' probabilities, see above.
+      num_arms: number of arms, at least 2. Exactly 2 for dependent arms.
+      time_last: put the time last in the observation, as in gymnax. False puts it second, as in the original.
 
     Raises:
       ValueError: `arms` is unknown, or `num_arms` is out of range for this kind of arms.
@@ -147,7 +147,7 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         )
 
     def draw_start(self, key: jax.Array, params: BernoulliBanditParams) -> jax.Array:
-        """The arms' probabilities of a reward: float32 (num_arms,)."""
+        """Draws the arms' reward probabilities: float32 (num_arms,)."""
         if self.arms == "given":
             return jnp.asarray(params.reward_probs)
         if self.arms == "independent":
@@ -163,7 +163,7 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
         return BernoulliBanditState(none, none, exp_reward_best=probs.max(), reward_probs=probs)
 
     def draw(self, key: jax.Array, params: BernoulliBanditParams) -> Float:
-        """Uniform on [0, 1): the arm pays if its probability is higher."""
+        """Draws a number uniform on [0, 1). The arm gives a reward if its probability is higher."""
         return random.uniform(key)
 
     def transition(

@@ -30,12 +30,12 @@ MAP = (
     "x     x     x",
     "xxxxxxxxxxxxx",
 )
-"""The rows of the house; x is a wall."""
+"""The rows of the house. An x is a wall."""
 
 _SIDE = len(MAP)
 _IS_FREE = np.array([[mark == " " for mark in row] for row in MAP])
 _FREE_PLACES = frozenset(zip(*np.nonzero(_IS_FREE), strict=True))
-_CELLS = np.argwhere(_IS_FREE).astype(np.int32)  # row and column of the free ones, in reading order
+_CELLS = np.argwhere(_IS_FREE).astype(np.int32)  # row and column of free cells, in reading order
 _MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)], np.int32)  # up, right, down, left
 
 
@@ -57,11 +57,11 @@ class FourRoomsParams(EnvParams):
     """Params of `FourRooms`.
 
     Attributes:
-      fail_prob: probability that the agent moves in another direction than the chosen one.
-      resample_init_pos: whether each episode draws its start.
-      resample_goal_pos: whether each episode draws its goal.
-      goal_fixed: the goal if `resample_goal_pos` is off.
-      pos_fixed: the start if `resample_init_pos` is off.
+      fail_prob: probability that the agent moves in a direction other than the chosen one.
+      resample_init_pos: whether to draw the start of each episode.
+      resample_goal_pos: whether to draw the goal of each episode.
+      goal_fixed: row and column of the goal if `resample_goal_pos` is off.
+      pos_fixed: row and column of the start if `resample_init_pos` is off.
     """
 
     fail_prob: FloatParam = 1 / 3
@@ -78,19 +78,20 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
 
     Original: github.com/howardh/gym-fourrooms, `gym_fourrooms/envs/fourrooms_env.py`, after Sutton, Precup & Singh
     (1999), "Between MDPs and semi-MDPs: A framework for temporal abstraction in reinforcement learning". This id has
-    gymnax's defaults; `rules="original"` has the original's, which differ in the default params alone:
+    gymnax's defaults. `rules="original"` has the original's, which differ only in the default params:
 
         rules         start                  goal                          time limit
         "gymnax"      `pos_fixed`            `goal_fixed`                  500 steps
         "original"    any of 104 cells       any other cell                none
 
-    The agent moves to the next cell in a direction, or stays where it is in front of a wall. With probability
-    `fail_prob * 4 / 3` the direction is one of the four at random, so it differs from the chosen one with probability
-    `fail_prob`; from 3/4 on all are random.
+    The agent moves to the next cell in a direction, or stays in place if there is a wall. With probability
+    `fail_prob * 4 / 3`, the direction is random among all four, so it differs from the chosen one with probability
+    `fail_prob`. From 3/4 on, all directions are random.
 
-    The task is the goal. For a batch of tasks, `jax.vmap` over `goal_fixed` with `resample_goal_pos` off. With it on,
-    each episode draws its own goal. No episode starts on its goal: a start or a goal that is drawn is uniform over the
-    cells other than the one drawn or fixed before it, and a fixed start that is the fixed goal is drawn instead.
+    The task is the goal. For a batch of tasks, use `jax.vmap` over `goal_fixed` with `resample_goal_pos` off. With it
+    on, each episode draws its own goal. Episodes never start on their goal. A drawn start or goal is uniform over the
+    cells other than the position drawn or fixed before it. If the fixed start equals the fixed goal, the start is drawn
+    instead.
 
     Observation: float32 (4,). Rows and columns count from 0 at the upper left corner of the outer wall.
       0: row of the agent
@@ -101,20 +102,20 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
     Action: int32 ().
       0: up, 1: right, 2: down, 3: left
     Reward: 1 for the step that reaches the goal, else 0.
-    Termination: the agent is on the goal. Stepping on without a reset continues from there.
+    Termination: the agent is on the goal. If you continue without a reset, the agent moves on from there.
     Truncation: after `max_steps_in_episode` steps, 500 or none as above.
 
-    Deviations: probabilities are float32. A start may be the goal of the episode before, which the original leaves out
-    from its second episode on. The original's goals that stay for several episodes or
-    change after a number of steps, and its other maps, are missing. gymnax differs: its image has two channels of
-    float32, with rows and columns of the agent swapped and no goal; a goal that it draws may be the fixed start; its
-    observations are integers in a space of floats.
+    Deviations: probabilities are float32. A start can be the goal of the previous episode, which the original excludes
+    from its second episode on. The original's goals that stay for several episodes or change after a number of steps
+    are missing, and so are its other maps. gymnax differs in three ways. Its image has two channels of float32, with
+    the agent's row and column swapped and without the goal. A drawn goal can be the fixed start. Observations are
+    integers in a space of floats.
 
     Attributes:
       use_visual_obs: observe an image instead of four numbers.
       goal_fixed: row and column of the goal, for the default params.
       pos_fixed: row and column of the start, for the default params.
-      rules: "gymnax" or "original": which default params.
+      rules: "gymnax" or "original", selects the default params.
 
     Raises:
       ValueError: `goal_fixed` or `pos_fixed` is not a free cell, or `rules` is unknown.
@@ -133,7 +134,7 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
             place = tuple(getattr(self, name))
             if not _is_free_place(place):
                 raise ValueError(f"{name} must be the row and column of a free cell of FourRooms, got {place}")
-            object.__setattr__(self, name, place)  # gymnax uses lists, which cannot be hashed
+            object.__setattr__(self, name, place)  # a tuple, because gymnax's lists are not hashable
         if self.rules not in ("gymnax", "original"):
             raise ValueError(f"rules must be 'gymnax' or 'original', got {self.rules!r}")
 
@@ -165,17 +166,17 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         place = spaces.Box(1, _SIDE - 2, (2,), jnp.int32)
         return spaces.Dict({"pos": place, "goal": place, "time": spaces.NATURAL_NUMBERS})
 
-    # One number each for start and step, which XLA computes only once; two would be computed separately (5 to 20%).
+    # Start and step each use one random number, which XLA computes once. Two would be computed separately (5 to 20%).
 
     def draw_start(self, key: jax.Array, params: FourRoomsParams) -> Int:
-        """Two free cells in reading order, `first + 104 * other`, with `first` from 0 to 103 and `other` from 0 to 102.
+        """Draws two free cells in reading order, `first + 104 * other`, with first from 0 to 103, other from 0 to 102.
 
         If `other` is the cell already chosen, the last free cell replaces it. Unused if start and goal are fixed.
         """
         return random.integers(random.bits(key), len(_CELLS) * (len(_CELLS) - 1))
 
     def init_state(self, draws: Int, params: FourRoomsParams) -> FourRoomsState:
-        # Of start and goal, the one that is drawn last avoids the other.
+        # Whichever of start and goal is drawn last avoids the other.
         first, other = compute_once(_two_free_cells, draws)
         draws_goal = jnp.asarray(params.resample_goal_pos)
         draws_pos = params.resample_init_pos | (~draws_goal & (params.pos_fixed == params.goal_fixed).all())
@@ -186,9 +187,9 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
         return FourRoomsState(pos=pos, goal=jnp.where(draws_goal, other, params.goal_fixed))
 
     def draw(self, key: jax.Array, params: FourRoomsParams) -> Int:
-        """The direction of a step that goes astray, numbered like the actions; -1 for one that does not."""
-        word = random.bits(key)  # the upper 23 bits decide whether, the lowest two where
-        is_astray = random.unit(word) < params.fail_prob * np.float32(4 / 3)  # a quarter of those go where they should
+        """Draws the direction of a step that fails, numbered like the actions, or -1 for a step that doesn't fail."""
+        word = random.bits(key)  # the upper 23 bits decide whether it fails, the lowest two choose the direction
+        is_astray = random.unit(word) < params.fail_prob * np.float32(4 / 3)  # a quarter still get the chosen direction
         return jnp.where(is_astray, (word & np.uint32(3)).astype(jnp.int32), np.int32(-1))
 
     def transition(
@@ -214,16 +215,16 @@ class FourRooms(Environment[FourRoomsState, FourRoomsParams]):
 
 
 def _is_free_place(place: Iterable[int]) -> bool:
-    """Whether this row and column (Python or numpy numbers) are a free cell."""
+    """Returns whether this row and column (Python or numpy numbers) are a free cell."""
     return tuple(place) in _FREE_PLACES
 
 
 def _try(pos: jax.Array, direction: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The next cell in a direction, and whether it is free."""
+    """Returns the next cell in a direction, and whether it is free."""
     target = pos + jnp.asarray(_MOVES)[direction]
     return target, jnp.asarray(_IS_FREE)[target[0], target[1]]
 
 
 def _two_free_cells(numbers: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Row and column, int32 (2,) each, of the cells that a draw of the start numbers in reading order."""
+    """Returns rows and columns, int32 (2,) each, of the cells that `draw_start` numbers in reading order."""
     return jnp.asarray(_CELLS)[numbers % len(_CELLS)], jnp.asarray(_CELLS)[numbers // len(_CELLS)]

@@ -25,7 +25,7 @@ MAPS = {
         "FFFHFFFG",
     ),
 }
-"""Gymnasium's maps by name."""
+"""Gymnasium's maps, by name."""
 
 _MOVES = np.array([(0, -1), (1, 0), (0, 1), (-1, 0)])  # rows and columns of left, down, right, up
 
@@ -55,21 +55,21 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
     Original: Gymnasium 1.4 `toy_text/frozen_lake.py` (FrozenLake-v1, and FrozenLake8x8-v1 with `map_name="8x8"`),
       Brockman et al. (2016), "OpenAI Gym".
 
-    The lake is a grid of S (start), F (frozen), H (hole) and G (goal). An episode starts on a start tile, uniformly. On
-    slippery ice a move goes in the chosen direction with probability `success_rate`, else to either side of it with
+    The lake is a grid of S (start), F (frozen), H (hole) and G (goal). An episode starts on a random start tile. On
+    slippery ice, a move goes in the chosen direction with probability `success_rate`, else to either side of it with
     equal probability. A move off the grid does nothing.
 
     Observation: int32 (), row * columns + column.
     Action: int32 ().
       0: left, 1: down, 2: right, 3: up
     Reward: `reward_schedule` for stepping onto the goal, into a hole, or onto any other tile.
-    Termination: on the goal or in a hole. A step from there changes nothing and earns 0.
-    Truncation: after 100 steps; after 200 on the map "8x8".
+    Termination: on the goal or in a hole. A step from there changes nothing and gives reward 0.
+    Truncation: after 100 steps, or 200 on the map "8x8".
 
     Deviations: probabilities are float32.
 
     Attributes:
-      desc: the lake, one string a row; None for the map `map_name`.
+      desc: the lake, one string per row. None for the map `map_name`.
       map_name: "4x4" or "8x8".
       is_slippery: whether moves can slip to a side.
       success_rate: probability that a move on slippery ice goes in the chosen direction.
@@ -103,7 +103,7 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
 
     @property
     def lake(self) -> tuple[str, ...]:
-        """The tiles, one string a row."""
+        """The tiles, one string per row."""
         return MAPS[self.map_name] if self.desc is None else self.desc
 
     @property
@@ -121,7 +121,7 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         return spaces.Dict({"position": self.observation_space(params), "time": spaces.NATURAL_NUMBERS})
 
     def draw_start(self, key: jax.Array, params: FrozenLakeParams) -> Int:
-        """The position, drawn if a map has several starts."""
+        """Draws the initial position if the map has several starts."""
         starts = np.flatnonzero(self._tiles == "S").astype(np.int32)
         if len(starts) == 1:
             return jnp.int32(starts[0])
@@ -131,11 +131,11 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         return FrozenLakeState(position=draws)
 
     def draw(self, key: jax.Array, params: FrozenLakeParams) -> Int | None:
-        """What is added to the action: -1, 0 or 1, for slips to either side. None on ice that is not slippery."""
+        """Draws the change of direction, -1, 0 or 1, for slips to either side. None if the ice is not slippery."""
         return self.slip(random.uniform(key)) if self.is_slippery else None
 
     def slip(self, chance: jax.Array) -> Int:
-        """The turn for a number uniform on [0, 1)."""
+        """Returns the change of direction for a number uniform on [0, 1)."""
         slip_prob = np.float32((1 - self.success_rate) / 2)
         return (chance >= slip_prob).astype(jnp.int32) + (chance >= 1 - slip_prob).astype(jnp.int32) - 1
 
@@ -161,7 +161,7 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         return np.array(list("".join(self.lake)))
 
     def _destinations(self) -> np.ndarray:
-        """Where each move leads from each tile: int32 (tiles, 4)."""
+        """Returns the result of each move from each tile: int32 (tiles, 4)."""
         rows, columns = len(self.lake), len(self.lake[0])
         here = np.stack(np.divmod(np.arange(rows * columns), columns), axis=-1)
         there = np.clip(here[:, None] + _MOVES, 0, (rows - 1, columns - 1))
@@ -169,6 +169,6 @@ class FrozenLake(Environment[FrozenLakeState, FrozenLakeParams]):
         return np.where(stays, np.arange(rows * columns)[:, None], there @ (columns, 1)).astype(np.int32)
 
     def _rewards(self) -> np.ndarray:
-        """The reward for stepping onto each tile: float32 (tiles,)."""
+        """Returns the reward for stepping onto each tile: float32 (tiles,)."""
         goal, hole, other = self.reward_schedule
         return np.select([self._tiles == "G", self._tiles == "H"], [goal, hole], other).astype(np.float32)

@@ -22,9 +22,9 @@ class GaussianBanditState(EnvState):
     """State of `GaussianBandit`.
 
     Attributes:
-      last_action: 0 at the start.
-      last_reward: 0 at the start.
-      mu: mean reward of the risky arm: the task.
+      last_action: the last arm, 0 at the start.
+      last_reward: the last reward, 0 at the start.
+      mu: mean reward of the risky arm. This is the task.
     """
 
     last_action: Int
@@ -40,7 +40,7 @@ class GaussianBanditParams(EnvParams):
       mean_mu: mean of mu.
       sigma_p: standard deviation of mu between episodes.
       sigma_l: standard deviation of the risky arm's rewards within an episode.
-      normalize_time: whether the time observed goes from -1 to 1.
+      normalize_time: whether to scale the observed time to [-1, 1].
     """
 
     mean_mu: FloatParam = -1.0
@@ -55,27 +55,27 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
     """GaussianBandit-misc: find out whether a risky arm is better than a safe one, in each episode from scratch.
 
     Original: Lange & Sprekeler (2022), "Learning not to learn: nature versus nurture in silico". The authors' code
-    is unavailable; the rules are those of gymnax 1.0.1's `misc/gaussian_bandit.py`, by the first author.
+    is unavailable. The rules are those of gymnax 1.0.1's `misc/gaussian_bandit.py`, by the first author.
 
-    The safe arm always pays 0. The rewards of the risky one are normal with mean `mu` and standard deviation `sigma_l`,
-    and `mu` is drawn for each episode, normal with mean `mean_mu` and standard deviation `sigma_p`. Whether it pays for
-    an agent to learn `mu` depends on both, and on the length of an episode. With `sigma_p` of 0 the task is `mean_mu`:
-    `vmap` over it to evaluate given tasks.
+    The safe arm always gives 0. The rewards of the risky arm are normal with mean `mu` and standard deviation
+    `sigma_l`. Each episode draws `mu`, normal with mean `mean_mu` and standard deviation `sigma_p`. Whether it is worth
+    learning `mu` depends on both standard deviations, and on the episode length. With `sigma_p` of 0 the task is
+    `mean_mu`, and you can `vmap` over it to evaluate given tasks.
 
     Observation: float32 (4,).
-      0: the last reward; 0 before the first step
-      1: 1 if the last arm was the safe one, as before the first step, else 0
-      2: 1 if it was the risky one, else 0
-      3: time, from -1 to 1 over an episode; steps so far where `normalize_time` is false
+      0: the last reward, 0 before the first step
+      1: 1 if the last arm was the safe one, or before the first step, else 0
+      2: 1 if the last arm was the risky one, else 0
+      3: time, from -1 to 1 over an episode, or the number of steps so far without `normalize_time`
     Action: int32 ().
       0: the safe arm
       1: the risky arm
-    Reward: the arm's.
+    Reward: the reward of the chosen arm.
     Termination: never.
     Truncation: after 100 steps.
 
-    Deviations: gymnax divides the time by 100 whatever the time limit, and declares bounds that
-    negative rewards and times exceed. Here the time is divided by `max_steps_in_episode`, and rewards have no bounds.
+    Deviations: gymnax divides the time by 100 for any time limit, and declares bounds that negative rewards and times
+    exceed. Here the time is divided by `max_steps_in_episode`, and rewards have no bounds.
     """
 
     action_names = ("safe", "risky")
@@ -107,7 +107,7 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
         )
 
     def draw_start(self, key: jax.Array, params: GaussianBanditParams) -> Float:
-        """The luck of the arm's mean, normal with mean 0 and variance 1."""
+        """Draws the deviation of the arm's mean, standard normal."""
         return random.normal(key)
 
     def init_state(self, draws: Float, params: GaussianBanditParams) -> GaussianBanditState:
@@ -115,7 +115,7 @@ class GaussianBandit(Environment[GaussianBanditState, GaussianBanditParams]):
         return GaussianBanditState(last_action=jnp.int32(0), last_reward=jnp.float32(0), mu=mu)
 
     def draw(self, key: jax.Array, params: GaussianBanditParams) -> Float:
-        """The noise, normal with mean 0 and variance 1."""
+        """Draws the noise of the reward, standard normal."""
         return random.normal(key)
 
     def transition(

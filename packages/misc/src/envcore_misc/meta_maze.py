@@ -24,10 +24,10 @@ class MetaMazeState(EnvState):
     """State of `MetaMaze`.
 
     Attributes:
-      last_action: 0 at the start.
-      last_reward: 0 at the start.
+      last_action: the last action, 0 at the start.
+      last_reward: the last reward, 0 at the start.
       pos: row and column of the agent, from 1.
-      goal: row and column of the goal.
+      goal: row and column of the goal, from 1.
     """
 
     last_action: Int
@@ -41,11 +41,11 @@ class MetaMazeParams(EnvParams):
     """Params of `MetaMaze`.
 
     Attributes:
-      reward: for reaching the goal.
-      punishment: for a bump; `rules` decides whether it is added or subtracted.
-      normalize_time: no effect with the original's rules.
-      resample_goal_pos: whether each episode draws its goal.
-      goal_fixed: the goal if `resample_goal_pos` is off.
+      reward: reward for reaching the goal.
+      punishment: reward for bumping into a wall. `rules` decides whether it is added or subtracted.
+      normalize_time: whether to scale the observed time. No effect with the original's rules.
+      resample_goal_pos: whether to draw the goal of each episode.
+      goal_fixed: row and column of the goal if `resample_goal_pos` is off.
     """
 
     reward: FloatParam = 10.0
@@ -62,22 +62,22 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
 
     Original: github.com/uber-research/backpropamine, `simplemaze/maze.py`, the grid maze of Miconi et al. (2020),
     "Backpropamine: training self-modifying neural networks with differentiable neuromodulated plasticity". This id has
-    gymnax's order of actions and observation; `rules="original"` has the original's.
+    gymnax's order of actions and observation. `rules="original"` has the original's.
 
-    The maze has `maze_size` rows and columns inside a wall, numbered from 1, and a pillar wherever both are even,
-    except in the center, where an episode starts. The agent moves to the next cell in a direction, or stays where it is
-    in front of a wall or a pillar. When it reaches the goal, it is moved to a random free cell other than the goal. It
-    does not see the goal and has to remember where it was.
+    The maze has `maze_size` rows and columns inside a wall, numbered from 1. There is a pillar wherever both are even,
+    except in the center, where an episode starts. The agent moves to the next cell in a direction, or stays in place if
+    there is a wall or a pillar. When it reaches the goal, it is moved to a random free cell other than the goal. The
+    agent does not see the goal and has to remember where it was.
 
     The task is the goal, which each episode draws from the free cells other than the center. For a batch of chosen
-    tasks, `jax.vmap` over `goal_fixed` with `resample_goal_pos` off. If `goal_fixed` is the center, the start is drawn
-    from the other cells.
+    tasks, use `jax.vmap` over `goal_fixed` with `resample_goal_pos` off. If `goal_fixed` is the center, the start is
+    drawn from the other cells.
 
     Observation: float32 (n + 6,), where n is `rf_size` ** 2.
       0 to n - 1: the square of side `rf_size` around the agent, row by row: 1 for a wall, also outside the maze, 0 for
         a free cell
-      n to n + 3: the last action, one-hot; action 0 at the start
-      n + 4: the last reward; 0 at the start
+      n to n + 3: the last action, one-hot, action 0 at the start
+      n + 4: the last reward, 0 at the start
       n + 5: time: steps so far, or with `normalize_time` steps / 50 - 1
       With the original's rules float32 (n + 8,):
       0 to n - 1: the same square
@@ -89,21 +89,21 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
     Action: int32 ().
       0: up, 1: right, 2: down, 3: left
       With the original's rules 0 is up, 1 down, 2 left, 3 right.
-    Reward: `reward` for reaching the goal, 0 for any other move, and `punishment` for a bump into a wall or a pillar;
-      the original subtracts its punishment, gymnax adds it.
+    Reward: `reward` for reaching the goal, 0 for any other move, and `punishment` for bumping into a wall or a pillar.
+      The original subtracts the punishment, gymnax adds it.
     Termination: never.
     Truncation: after 200 steps.
 
-    Deviations: the original counts outer walls (`--msize 11` is `maze_size=9`) and has `rf_size=3` only. Its center
-    is free for every size, as here; gymnax's is a pillar for sizes such as 7 and 11. gymnax differs from both: its goal
-    may be the start, its agent may be moved onto the goal, which ends the episode, its receptive field of 5 or more
-    moves the start off the center, and rewards lie outside its observation space. The outer wall is row and column 0
-    for every `rf_size`, as gymnax's do for 3.
+    Deviations: the original counts outer walls (`--msize 11` is `maze_size=9`) and only has `rf_size=3`. Its center
+    is free for every size, as here, but gymnax's is a pillar for sizes such as 7 and 11. gymnax differs from both: the
+    goal can be the start, the agent can be moved onto the goal, which ends the episode, a receptive field of 5 or more
+    moves the start off the center, and rewards lie outside the observation space. The outer wall is row and column 0
+    for every `rf_size`, as in gymnax for 3.
 
     Attributes:
-      maze_size: rows and columns inside the outer wall, odd.
+      maze_size: number of rows and columns inside the outer wall, odd.
       rf_size: side of the receptive field, odd.
-      goal_fixed: row and column of the goal, from 1, for default params with one task; None to draw it.
+      goal_fixed: row and column of the goal, from 1, for default params with a single task. None to draw it.
       rules: "gymnax" or "original".
 
     Raises:
@@ -133,7 +133,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
 
     @property
     def walls(self) -> np.ndarray:
-        """Where walls and pillars are: bool (maze_size + 2, maze_size + 2), with the outer wall."""
+        """Returns where walls and pillars are: bool (maze_size + 2, maze_size + 2), including the outer wall."""
         rows, columns = np.indices((self.maze_size + 2, self.maze_size + 2))
         return np.asarray(self._is_wall(rows, columns))
 
@@ -174,7 +174,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         )
 
     def draw_start(self, key: jax.Array, params: MetaMazeParams) -> Int:
-        """As `draw`."""
+        """Makes the same draws as `draw`."""
         return self.draw(key, params)
 
     def init_state(self, draws: Int, params: MetaMazeParams) -> MetaMazeState:
@@ -185,7 +185,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         return MetaMazeState(last_action=jnp.int32(0), last_reward=jnp.float32(0), pos=pos, goal=goal)
 
     def draw(self, key: jax.Array, params: MetaMazeParams) -> Int:
-        """The number of a free cell but the last, which replaces the cell that is excluded."""
+        """Draws the number of a free cell except the last, which replaces the excluded cell."""
         return random.integers(random.bits(key), len(self._free_cells) - 1)
 
     def transition(
@@ -200,7 +200,7 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
         return state.replace(last_action=action, last_reward=reward, pos=pos), reward, jnp.zeros((), jnp.bool_)
 
     def _try(self, pos: jax.Array, action: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """The next cell in the action's direction, and whether it is a wall or a pillar."""
+        """Returns the next cell in the action's direction, and whether it is a wall or a pillar."""
         target = pos + jnp.asarray(np.array(_MOVES[self.rules], np.int32))[action]
         return target, self._is_wall(target[0], target[1])
 
@@ -225,25 +225,25 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
 
     @property
     def _center(self) -> int:
-        """Row and column of the center."""
+        """Returns row and column of the center."""
         return (self.maze_size + 1) // 2
 
     @property
     def _free_cells(self) -> np.ndarray:
-        """Row and column of the free cells in reading order; a center that replaces a pillar comes last."""
+        """Returns row and column of free cells in reading order. A center that would be a pillar comes last."""
         cells, center = np.argwhere(~self.walls).astype(np.int32), self._center
         is_last = (cells == center).all(axis=1) & (center % 2 == 0)
         return np.concatenate([cells[~is_last], cells[is_last]])
 
     def _is_wall(self, row: Any, column: Any) -> Any:
-        """Whether a cell is a wall or a pillar; row and column have the same shape."""
+        """Returns whether a cell is a wall or a pillar. Row and column have the same shape."""
         size, center = self.maze_size, self._center
         outside = (row < 1) | (row > size) | (column < 1) | (column > size)
         pillar = ((row | column) & 1) == 0
         return outside | (pillar & ((row != center) | (column != center)))
 
     def _other_cell(self, number: jax.Array, excluded: ArrayParam) -> jax.Array:
-        """Row and column of the free cell with this number; the last free cell replaces `excluded`."""
+        """Returns row and column of the free cell with this number. The last free cell replaces `excluded`."""
         cells = self._free_cells
         cell = jnp.asarray(cells)[number]
         return jnp.where((cell == excluded).all(), cells[-1], cell)

@@ -6,7 +6,7 @@ from envcore.specs import EnvSpec
 
 @hookimpl
 def envcore_env_specs() -> list[EnvSpec]:
-    """The suite's environments."""
+    """Returns the suite's environments."""
     return [
         EnvSpec(
             id="BernoulliBandit-misc",

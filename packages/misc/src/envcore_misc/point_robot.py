@@ -25,11 +25,11 @@ class PointRobotState(EnvState):
     """State of `PointRobot`.
 
     Attributes:
-      last_action: as given; 0 at the start.
-      last_reward: 0 at the start.
-      pos: x and y.
-      goal: x and y: the task.
-      goals_reached: steps of this episode that reached the goal.
+      last_action: the last action before clipping, 0 at the start.
+      last_reward: the last reward, 0 at the start.
+      pos: x and y of the robot.
+      goal: x and y of the goal. This is the task.
+      goals_reached: number of steps in this episode that reached the goal.
     """
 
     last_action: Annotated[jax.Array, "float32 (2,)"]
@@ -44,13 +44,13 @@ class PointRobotParams(EnvParams):
     """Params of `PointRobot`.
 
     Attributes:
-      max_force: the longest move along an axis; with the original's rules it bounds the action space only.
-      circle_radius: of the half circle of goals.
+      max_force: largest move along an axis. With the original's rules, it only bounds the action space.
+      circle_radius: radius of the half circle of goals.
       dense_reward: whether the reward is the negative distance to the goal.
-      goal_radius: the distance within which the goal is reached.
+      goal_radius: distance within which the goal is reached.
       center_init: whether the robot starts at the center.
-      normalize_time: whether the time observed goes from -1 to 1.
-      goal: x and y of a fixed goal; None if it is drawn.
+      normalize_time: whether to scale the observed time to [-1, 1].
+      goal: x and y of a fixed goal. None if it is drawn.
     """
 
     max_force: FloatParam = 0.1
@@ -64,11 +64,11 @@ class PointRobotParams(EnvParams):
 
 
 class PointRobotStart(NamedTuple):
-    """The random draws of an episode's start.
+    """Draws of the start of an episode.
 
     Attributes:
-      place: where the robot starts.
-      goal: the goal where `circle_radius` is 1; None for a fixed one.
+      place: initial position of the robot.
+      goal: the goal on a half circle of radius 1. None for a fixed goal.
     """
 
     place: PointRobotDraws
@@ -76,10 +76,10 @@ class PointRobotStart(NamedTuple):
 
 
 class PointRobotDraws(NamedTuple):
-    """The random draws of a step: where the robot starts again if it reaches the goal.
+    """Draws of a step: the new position of the robot if it reaches the goal.
 
     Attributes:
-      x, y: the start where `circle_radius` is 1.
+      x, y: the position for a `circle_radius` of 1.
     """
 
     x: Float
@@ -92,15 +92,15 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
 
     Original: BOReL `environments/toy_navigation/point_robot.py`, Dorfman et al. (2021), "Offline meta reinforcement
     learning: identifiability challenges and effective data collection strategies". The defaults are gymnax 1.0.1's
-    `misc/point_robot.py`, but for its defect named below.
+    `misc/point_robot.py`, except for its bug described below.
 
-    The robot moves by its action. The goal is hidden, uniform on the half circle y >= 0 of radius `circle_radius`, or
-    `params.goal` with the option `fixed_goal`, which you can `vmap` over. The robot reaches it if it is at most
+    The action moves the robot. The goal is hidden, uniform on the half circle y >= 0 of radius `circle_radius`. With
+    the option `fixed_goal`, it is `params.goal`, which you can `vmap` over. The robot reaches the goal if it is at most
     `goal_radius` away after the move.
 
       rules="gymnax": moves are clipped to `max_force` along either axis. The robot starts at a uniform distance from
-        the center, below `circle_radius`, in a uniform direction with y >= 0. After it reached the goal it starts again
-        in this way, and has to return to the goal.
+        the center, below `circle_radius`, in a uniform direction with y >= 0. After it has reached the goal, it starts
+        again in this way, and has to return to the goal.
       rules="original": moves are not clipped. In units of `circle_radius`, the robot starts uniform on x from -1.5 to
         1.5 and y from -0.5 to 1.5. It may stay at the goal. Only its position is observed, and episodes have 60 steps.
 
@@ -108,29 +108,29 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
 
     Observation: float32 (6,).
       0 and 1: x and y of the robot
-      2: the last reward; 0 before the first step
-      3 and 4: the last action as given; 0 before the first step
-      5: time, from -1 to 1 over an episode; steps so far where `normalize_time` is false
+      2: the last reward, 0 before the first step
+      3 and 4: the last action before clipping, 0 before the first step
+      5: time, from -1 to 1 over an episode, or the number of steps so far without `normalize_time`
       With the original's rules it is float32 (2,), x and y of the robot.
     Action: float32 (2,).
       0: move along x
       1: move along y
-    Reward: 1 where the move reaches the goal, else 0; with `dense_reward` the distance to the goal after the move,
-      negated.
+    Reward: 1 if the move reaches the goal, else 0. With `dense_reward`, the negative distance to the goal after the
+      move.
     Termination: never.
-    Truncation: after 100 steps; 60 with the original's rules.
+    Truncation: after 100 steps, or 60 with the original's rules.
 
-    Gradients by state, action and params are those of the rules with the draws held fixed; whether the goal is reached
-    has none, so use `dense_reward`. At the goal itself the distance has gradient 0.
+    Gradients with respect to state, action and params treat the draws as fixed. Reaching the goal has no gradient, so
+    use `dense_reward`. At the goal itself the distance has gradient 0.
 
-    Deviations: float32 where the original has float64. Each episode has a goal of its own; the original draws `n_tasks`
-    goals when made and is told which to use. Its option to keep starts off the half circle
+    Deviations: float32 where the original has float64. Each episode has its own goal, but the original draws `n_tasks`
+    goals when it is constructed, and you choose one. Its option to keep starts off the half circle
     (`on_circle_init_state=False`) is missing. gymnax computes the reward, and whether the goal is reached, before the
-    move, and divides the time by 100 whatever the time limit; here it is divided by `max_steps_in_episode`.
+    move, and divides the time by 100 for any time limit. Here the time is divided by `max_steps_in_episode`.
 
     Attributes:
-      rules: whose rules hold where gymnax and the original differ.
-      fixed_goal: the goal is `params.goal` instead of one drawn for each episode.
+      rules: "gymnax" or "original", where the two differ.
+      fixed_goal: use `params.goal` instead of drawing a goal for each episode.
 
     Raises:
       ValueError: `rules` is unknown.
@@ -192,7 +192,7 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
         )
 
     def draw(self, key: jax.Array, params: PointRobotParams) -> PointRobotDraws:
-        return self._place(random.units(key, (), ()))  # unused with the original's rules; the compiler removes it
+        return self._place(random.units(key, (), ()))  # XLA removes it with the original's rules, which don't use it
 
     def transition(
         self, state: PointRobotState, action: jax.Array, draws: PointRobotDraws, params: PointRobotParams
@@ -224,7 +224,7 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
         return paint_point_robot(height, *numbers, *sizes, params.dense_reward)
 
     def _place(self, units: list[jax.Array]) -> PointRobotDraws:
-        """A place to start from two numbers uniform on [0, 1)."""
+        """Returns an initial position, given two numbers uniform on [0, 1)."""
         if self._is_gymnax:
             x, y = _direction(units[1])
             return PointRobotDraws(units[0] * x, units[0] * y)
@@ -236,18 +236,18 @@ class PointRobot(Environment[PointRobotState, PointRobotParams]):
 
 
 def _direction(unit: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The point at this fraction of the half circle of radius 1."""
+    """Returns the point at this fraction of the half circle of radius 1."""
     angle = _PI * unit
     return trig.cos(angle), trig.sin(angle)
 
 
 def _place(params: PointRobotParams, start: PointRobotDraws) -> jax.Array:
-    """Where the robot starts, float32 (2,)."""
+    """Returns the initial position of the robot, float32 (2,)."""
     return jnp.where(params.center_init, 0.0, params.circle_radius * jnp.stack(start))
 
 
 def _length(vector: jax.Array) -> jax.Array:
-    """The vector's length, with gradient 0 where it is 0."""
+    """Returns the vector's length, with gradient 0 where it is 0."""
     square = vector[0] ** 2 + vector[1] ** 2
     is_zero = square == 0
     return jnp.where(is_zero, 0.0, jnp.sqrt(jnp.where(is_zero, 1.0, square)))

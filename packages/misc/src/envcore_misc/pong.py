@@ -25,9 +25,9 @@ class PongState(EnvState):
     """State of `Pong`.
 
     Attributes:
-      paddle_centers: rows of the left and of the right paddle.
+      paddle_centers: rows of the left and the right paddle.
       ball_position: row and column.
-      last_ball_position: its place before the last step; at the start, its place.
+      last_ball_position: row and column before the last step. At the start, the current ones.
       ball_velocity: rows and columns per step.
     """
 
@@ -42,10 +42,10 @@ class PongParams(EnvParams):
     """Params of `Pong`.
 
     Attributes:
-      ball_max_y_speed: rows per step, below `height`; with gymnax's rules it is rounded down.
+      ball_max_y_speed: maximum speed in rows per step, below `height`. With gymnax's rules it is rounded down.
       paddle_y_speed: rows per step.
       ball_x_speed: columns per step.
-      use_ai_policy: whether the right paddle follows the ball; with gymnax's rules only.
+      use_ai_policy: whether the right paddle follows the ball. Only with gymnax's rules.
     """
 
     ball_max_y_speed: FloatParam = 3.0
@@ -56,7 +56,7 @@ class PongParams(EnvParams):
 
 
 class PongStart(NamedTuple):
-    """The random draws for the start of an episode with gymnax's rules; steps are not random.
+    """Draws of the start of an episode with gymnax's rules. Steps are not random.
 
     Attributes:
       to_right: whether the ball moves to the right.
@@ -74,23 +74,23 @@ class Pong(Environment[PongState, PongParams]):
     Original: `src/vanilla_pong.py` of github.com/BlackHC/batch_pong_poc, Kirsch (2018), "Batched pong environment".
 
     The board has rows from 0 at the top and columns from 0 at the left, and a paddle of 2 `paddle_half_height` + 1 rows
-    in its first and in its last column. In a step the paddles move, by `paddle_y_speed`, and the ball by its velocity;
-    above the first and below the last row it is reflected. Then a paddle close to the ball may hit it. The two have
-    different tests, as in the original: the left one hits in columns up to 1, at most `paddle_half_height` rows from
-    its center; the right one in columns beyond `width` - 2, less than `paddle_half_height` + 1 rows from its center,
-    which is almost a row further. A hit mirrors the ball's column and reverses its velocity in x. Its velocity in y
-    grows by its distance below the paddle's center, in half paddle heights, up to `ball_max_y_speed` either way. A ball
-    that leaves the board at one side is a point for the player on the other.
+    in its first and in its last column. In a step, the paddles move by `paddle_y_speed`, and the ball by its velocity.
+    The ball is reflected above the first and below the last row. Then a paddle close to the ball may hit it. The two
+    paddles have different tests, as in the original. The left one hits in columns up to 1, at most `paddle_half_height`
+    rows from its center. The right one hits in columns beyond `width` - 2, less than `paddle_half_height` + 1 rows from
+    its center, which is almost a row further. A hit mirrors the ball's column and reverses its velocity in x. It adds
+    the distance below the paddle's center, in half paddle heights, to the velocity in y, up to `ball_max_y_speed`
+    either way. A ball that leaves the board at one side is a point for the player on the other side.
 
     `rules` chooses between two games:
 
-    - "gymnax", the default: the agent plays the left paddle, and the right one follows the ball (with `use_ai_policy`
-      off, it moves as the agent's does). Paddles stay on the board; a hit rounds the velocity in y to an integer,
-      halves to even. The ball starts in the middle, to the left or to the right, and its velocity in y is uniform over
-      the integers up to `ball_max_y_speed` either way: the original has one start and a note that its direction should
-      be random.
-    - "original": the agent plays both paddles. They are twice as fast and may leave the board by twice their half
-      height; velocities are not rounded. The ball always starts to the right, with velocity 0 in y.
+    - "gymnax", the default: the agent plays the left paddle, and the right one follows the ball. With `use_ai_policy`
+      off, the right one copies the agent's moves. Paddles stay on the board. A hit rounds the velocity in y to an
+      integer, halves to even. The ball starts in the middle, to the left or to the right, and its velocity in y is
+      uniform over the integers up to `ball_max_y_speed` either way. The original has one fixed start, with a note that
+      its direction should be random.
+    - "original": the agent plays both paddles. They are twice as fast and can leave the board by twice their half
+      height. Velocities are not rounded. The ball always starts to the right, with velocity 0 in y.
 
     Observation: bool (height, width, 3), rows, columns and channels. Pieces off the board show at its edge.
       0: the paddles, 1: the ball, 2: the ball one step before
@@ -98,19 +98,18 @@ class Pong(Environment[PongState, PongParams]):
     Action: int32 ().
       0: stay, 1: up, 2: down
       "original": int32 (2,), one of these for the left and one for the right paddle.
-    Reward: 1 for a point won, -1 for one lost. "original": 1 for each step without a point, as one agent plays both
-      sides.
-    Termination: a point. A step after that changes nothing and earns 0.
+    Reward: 1 for winning a point, -1 for losing one. "original": 1 for each step without a point, because one agent
+      plays both sides.
+    Termination: a point. A step after that changes nothing and gives reward 0.
     Truncation: after 1,000 steps, gymnax's limit. "original": never.
 
-    Deviations: positions and velocities are float32. The default differs from gymnax where that has defects: it rewards
-    every step but the last, always has the original's start, does not reflect the ball at the top; its frames are
-    float32.
+    Deviations: positions and velocities are float32. The default rules fix bugs of gymnax, which rewards every step
+    except the last, always has the original's start, and does not reflect the ball at the top. Its frames are float32.
 
     Attributes:
-      width: columns of the board, at least 4.
-      height: rows of the board, at least those of a paddle.
-      paddle_half_height: rows of a paddle on either side of its center, at least 1.
+      width: number of columns of the board, at least 4.
+      height: number of rows of the board, at least those of a paddle.
+      paddle_half_height: number of rows of a paddle on either side of its center, at least 1.
       rules: "gymnax" or "original".
 
     Raises:
@@ -141,10 +140,10 @@ class Pong(Environment[PongState, PongParams]):
             return PongParams(ball_max_y_speed=fastest, paddle_y_speed=2.0, max_steps_in_episode=NO_TIME_LIMIT)
         return PongParams(ball_max_y_speed=fastest)
 
-    action_names = computed(lambda self: ("stay", "up", "down") if self.rules == "gymnax" else ())  # a pair of these
+    action_names = computed(lambda self: ("stay", "up", "down") if self.rules == "gymnax" else ())  # or pairs
 
     def check_params(self, params: PongParams) -> None:
-        require.between(params, 0, self.height - 1, "ball_max_y_speed")  # a wall reflects once a step
+        require.between(params, 0, self.height - 1, "ball_max_y_speed")  # a wall reflects only once per step
         require.nonnegative(params, "ball_x_speed", "paddle_y_speed")
         require.moderate(params, "ball_x_speed", "paddle_y_speed")
 
@@ -213,7 +212,7 @@ class Pong(Environment[PongState, PongParams]):
 
     @property
     def _paddle_range(self) -> tuple[int, int]:
-        """The least and the greatest row of a paddle's center."""
+        """Returns the lowest and the highest allowed row of a paddle's center."""
         half = self.paddle_half_height
         return (half, self.height - 1 - half) if self.rules == "gymnax" else (-2 * half, self.height + 2 * half)
 
@@ -227,7 +226,7 @@ class Pong(Environment[PongState, PongParams]):
         )
 
     def _move_paddles(self, state: PongState, action: jax.Array, params: PongParams) -> tuple[jax.Array, jax.Array]:
-        """The new centers of the left and the right paddle."""
+        """Returns the new centers of the left and the right paddle."""
         left, right = state.paddle_centers[0], state.paddle_centers[1]
 
         def move(center: jax.Array, direction: jax.Array | int) -> jax.Array:
@@ -260,19 +259,19 @@ class Pong(Environment[PongState, PongParams]):
         )
 
     def _limited(self, y_velocity: jax.Array, params: PongParams) -> jax.Array:
-        """The velocity after a hit, within its limits; with gymnax's rules rounded."""
+        """Returns the velocity after a hit, within its limits. Rounded with gymnax's rules."""
         if self.rules == "original":
             return jnp.clip(y_velocity, -params.ball_max_y_speed, params.ball_max_y_speed)
         fastest = jnp.floor(params.ball_max_y_speed)
         return jnp.round(jnp.clip(y_velocity, -fastest, fastest))
 
     def _points(self, x: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Whether a ball in this column is a point for the left player, and for the right one."""
+        """Returns whether a ball in this column is a point for the left player, and for the right player."""
         return x >= self.width, x < 0
 
 
 class _Ball(NamedTuple):
-    """Float32 () each.
+    """The ball, with float32 () fields.
 
     Attributes:
       y: row.
@@ -293,29 +292,29 @@ def _move_ball(state: PongState) -> _Ball:
 
 
 def _direction(action: jax.Array) -> jax.Array:
-    """The rows that an action moves a paddle by: -1, 0 or 1."""
+    """Returns the number of rows by which an action moves a paddle: -1, 0 or 1."""
     return (action == 2).astype(jnp.float32) - (action == 1).astype(jnp.float32)
 
 
-# The observation: a cell shows a piece if the masks of its row and of its column both have the bit of the piece.
+# The observation: a cell shows a piece if the masks of both its row and its column have the piece's bit.
 
 
 def observed_frames(ball: jax.Array, last: jax.Array, centers: jax.Array, time: jax.Array, sizes: Sizes) -> jax.Array:
-    """Whether a cell shows a paddle, the ball, the ball one step before: bool (height, width, 3).
+    """Returns which cells show a paddle, the ball, and the ball one step before: bool (height, width, 3).
 
     Args:
-      ball: its row and column, float32 (2,).
-      last: those one step before.
+      ball: row and column of the ball, float32 (2,).
+      last: row and column of the ball one step before, float32 (2,).
       centers: rows of the left and the right paddle's center, float32 (2,).
-      time: steps taken, int32 ().
-      sizes: rows and columns of the board, and rows of a paddle on either side of its center.
+      time: number of steps taken, int32 ().
+      sizes: numbers of rows and columns of the board, and of rows of a paddle on either side of its center.
     """
     rows, columns = _pieces(ball, last, centers, sizes, _FRAMES)
     return recomputed(compute_once(_show_frames, rows, columns).reshape(*sizes[:2], 3), time)
 
 
 def observed_board(ball: jax.Array, last: jax.Array, centers: jax.Array, time: jax.Array, sizes: Sizes) -> jax.Array:
-    """0 for nothing, 1 for a paddle, 2 for the ball: uint8 (1, height, width); arguments as for `observed_frames`."""
+    """Returns 0 for nothing, 1 for a paddle, 2 for the ball: uint8 (1, height, width). Same arguments as above."""
     rows, columns = _pieces(ball, last, centers, sizes, _BOARD)
     return compute_once(_show_board, rows, columns)[None]
 
@@ -323,11 +322,11 @@ def observed_board(ball: jax.Array, last: jax.Array, centers: jax.Array, time: j
 def _pieces(
     ball: jax.Array, last: jax.Array, centers: jax.Array, sizes: Sizes, frames: tuple[np.uint8, ...]
 ) -> tuple[jax.Array, jax.Array]:
-    """The pieces that each row and each column shows, uint8; columns are repeated for each frame."""
+    """Returns the pieces that each row and each column shows, uint8. Columns are repeated for each frame."""
     height, width, half = sizes
 
     def pieces(ball: jax.Array, last: jax.Array, centers: jax.Array) -> tuple[jax.Array, jax.Array]:
-        # in as few bytes as possible, which makes comparisons fastest
+        # The smallest dtype makes comparisons fastest.
         row, column = (np.arange(each, dtype=np.min_scalar_type(each - 1)) for each in (height, width))
         rows = _balls(row, ball[0], last[0])
         rows |= _paddle(row, centers[0], half, _LEFT)
@@ -349,7 +348,7 @@ def _show_board(rows: jax.Array, columns: jax.Array) -> jax.Array:
 
 
 def _balls(cells: np.ndarray, now: jax.Array, before: jax.Array) -> jax.Array:
-    """Which of the balls each row or column shows, now and a step before; balls off the board are shown at its edge."""
+    """Returns which ball, current or previous, each row or column shows. Balls off the board are at its edge."""
 
     def show(position: jax.Array, piece: np.uint8) -> jax.Array:
         cell = jnp.clip(jnp.floor(position), 0, int(cells[-1])).astype(cells.dtype)
@@ -359,6 +358,6 @@ def _balls(cells: np.ndarray, now: jax.Array, before: jax.Array) -> jax.Array:
 
 
 def _paddle(cells: np.ndarray, center: jax.Array, half: int, piece: np.uint8) -> jax.Array:
-    """The rows that show a paddle."""
+    """Returns the rows that show a paddle."""
     ends = [jnp.clip(jnp.floor(center) + side, 0, int(cells[-1])).astype(cells.dtype) for side in (-half, half)]
     return jnp.where((cells >= ends[0]) & (cells <= ends[1]), piece, np.uint8(0))

@@ -20,8 +20,8 @@ class ReacherState(EnvState):
     """State of `Reacher`.
 
     Attributes:
-      angles: of each link from the x axis, rad, not wrapped.
-      angle_vels: rad/s.
+      angles: angle of each link from the x axis, rad, not wrapped.
+      angle_vels: angular velocity of each link, rad/s.
       goal_xy: x and y of the goal.
     """
 
@@ -32,14 +32,14 @@ class ReacherState(EnvState):
 
 @struct.dataclass
 class ReacherParams(EnvParams):
-    """Params of `Reacher`; `Reacher.default_params` sets those that are None here.
+    """Params of `Reacher`. `Reacher.default_params` sets those that are None here.
 
     Attributes:
-      torque_scale: rad/s^2 for a torque of 1.
-      dt: s.
-      link_lengths: 1 each.
-      goal_low: least x and y of a goal, -num_joints each.
-      goal_high: greatest x and y, num_joints each.
+      torque_scale: angular acceleration for a torque of 1, rad/s^2.
+      dt: time step, s.
+      link_lengths: length of each link, 1 by default.
+      goal_low: lower bounds of the goal's x and y, -num_joints by default.
+      goal_high: upper bounds of the goal's x and y, num_joints by default.
     """
 
     torque_scale: FloatParam = 1.0
@@ -51,12 +51,12 @@ class ReacherParams(EnvParams):
 
 
 class ReacherStart(NamedTuple):
-    """The random draws for the start of an episode, in [0, 1) each; steps are not random.
+    """Draws of the start of an episode, all in [0, 1). Steps are not random.
 
     Attributes:
-      angles: of the links' angles.
-      angle_vels: of their velocities.
-      goal_xy: of the goal's x and y.
+      angles: for the links' angles.
+      angle_vels: for the links' velocities.
+      goal_xy: for the goal's x and y.
     """
 
     angles: Annotated[jax.Array, "float32 (num_joints,)"]
@@ -71,15 +71,15 @@ class Reacher(Environment[ReacherState, ReacherParams]):
     Original: `ivy_gym/reacher.py` of Ivy's gym (github.com/ivy-llc/gym, once unifyai/gym), Lenton et al. (2021), "Ivy:
     Templated deep learning for inter-framework portability".
 
-    The arm is anchored at the origin; each link of length `link_lengths` begins where the one before ends. Angles are
-    absolute: of each link from the x axis, not from the link before. So a torque turns one link and moves the links
-    after it. Every link has unit inertia: the action times `torque_scale` is the angular acceleration. One step of
-    semi-implicit Euler lasts `dt`. Nothing is clipped, wrapped or damped.
+    The arm is anchored at the origin. Each link, of length `link_lengths`, begins where the previous one ends. Angles
+    are absolute, from the x axis instead of from the previous link, so a torque turns one link and shifts the links
+    after it. Every link has unit inertia, so the action times `torque_scale` is the angular acceleration. A step is one
+    semi-implicit Euler step of `dt`. Nothing is clipped, wrapped or damped.
 
-    An episode's task is its goal, uniform between `goal_low` and `goal_high`, by default the square around the arm's
-    reach, whose corners the arm cannot reach. The angles start uniform on [-pi, pi), the velocities on [-1, 1). If
-    `goal_low` equals `goal_high`, every episode has the same goal; `vmap` over params runs a batch of such tasks, or of
-    arms.
+    An episode's task is its goal, uniform between `goal_low` and `goal_high`. By default this is the square around the
+    arm's reach, whose corners the arm cannot reach. The angles start uniform on [-pi, pi), the velocities on [-1, 1).
+    If `goal_low` equals `goal_high`, every episode has the same goal. To run a batch of such tasks, or of arms, `vmap`
+    over params.
 
     Observation: float32 (3n + 2,), where n is `num_joints`.
       0 to n - 1: cosine of each link's angle
@@ -91,12 +91,12 @@ class Reacher(Environment[ReacherState, ReacherParams]):
     Termination: never.
     Truncation: after 100 steps, gymnax's limit.
 
-    Deviations: the original has no time limit (`max_steps_in_episode=envcore.environment.NO_TIME_LIMIT`), and can
-    observe an arm of two joints only, like gymnax; `link_lengths`, all 1 there, and the goal's bounds are constants in
+    Deviations: the original has no time limit (`max_steps_in_episode=envcore.environment.NO_TIME_LIMIT`). Like gymnax,
+    it can only observe an arm of two joints. `link_lengths`, which are 1 there, and the goal's bounds are constants in
     its code. Angles and velocities are float32.
 
     Attributes:
-      num_joints: how many links the arm has, at least 1.
+      num_joints: number of links of the arm, at least 1.
 
     Raises:
       ValueError: `num_joints` is out of range.
@@ -120,7 +120,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
     def check_params(self, params: ReacherParams) -> None:
         require.positive(params, "link_lengths", "dt")
         require.ordered(params, "goal_low", "goal_high")
-        require.between(params, 1e-12, 1000, "dt")  # the angle grows with its square
+        require.between(params, 1e-12, 1000, "dt")  # the angle grows with the square of dt
         require.moderate(params, "torque_scale", "link_lengths", "goal_low", "goal_high")
 
     def action_space(self, params: ReacherParams) -> spaces.Box:
@@ -170,6 +170,6 @@ class Reacher(Environment[ReacherState, ReacherParams]):
 
 
 def _proximity(angles: jax.Array, link_lengths: ArrayParam, goal_xy: jax.Array) -> jax.Array:
-    """The reward: 1 if the arm's end is on the goal, less with distance."""
+    """Returns the reward: 1 if the arm's end is on the goal, decreasing with distance."""
     x, y = (link_lengths * trig.cos(angles)).sum(), (link_lengths * trig.sin(angles)).sum()
     return jnp.exp(-((x - goal_xy[0]) ** 2) - (y - goal_xy[1]) ** 2)

@@ -1,9 +1,9 @@
 """Pictures of the environments: `paint_*(height, *numbers, **options) -> uint8 (height, width, 3)`.
 
-Numbers have the names, shapes and units that they have in the state or the params. A picture of bandits shows arms as
-columns, an orange disc below the last pulled one, and its payment as a yellow coin. One of a grid or maze has a tile
-per cell, green goals, gray walls and an orange walker. Windows on the plane grow to keep what moves in view. Pong is on
-the dark screen of an arcade.
+Numbers have the same names, shapes and units as in the state or the params. Bandits show arms as columns, an orange
+disc below the last pulled arm, and its reward as a yellow coin. Grids and mazes have a tile per cell, green goals, gray
+walls and an orange walker. Windows on the plane grow to keep everything that moves in view. Pong is on the dark screen
+of an arcade.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def paint_bernoulli_bandit(
     exp_reward_best: jax.Array,
     max_steps_in_episode: IntParam,
 ) -> jax.Array:
-    """The probability that each arm pays, float32 (arms,), the best in green, and a coin above the arm that just paid.
+    """Paints the probability of each arm, float32 (arms,), the best in green, and a coin above an arm that just paid.
 
-    The width is the height or more, up to twice as much for many arms.
+    The width is at least the height, and up to twice as much for many arms.
     """
     num_arms = len(reward_probs)
     window, full = _room(num_arms)
@@ -69,9 +69,9 @@ def paint_gaussian_bandit(
     sigma_l: FloatParam,
     max_steps_in_episode: IntParam,
 ) -> jax.Array:
-    """The mean of the risky arm above or below the safe one's 0, and the last reward at its height.
+    """Paints the mean of the risky arm above or below the safe arm's 0, and the last reward at its height.
 
-    The columns reach two standard deviations of mean and reward beyond the mean of means; a square.
+    The columns reach two standard deviations of mean and reward beyond the mean of means. Square.
     """
     window, full = _room(2)
     largest = jnp.abs(mean_mu) + 2 * (sigma_p + sigma_l)
@@ -94,7 +94,7 @@ def paint_gaussian_bandit(
 
 
 def _room(num_arms: int) -> tuple[painting.Window, float]:
-    """The window around columns one unit apart with y = 0 at the bottom, and their greatest height."""
+    """Returns a window around columns one unit apart with y = 0 at the bottom, and their maximum height."""
     height = max(3.0, (num_arms + 0.6) / 2)
     width = max(num_arms + 0.6, height)
     return painting.Window((num_arms / 2, height / 2 - _BELOW), height, width / height), height - _BELOW - _ABOVE
@@ -103,7 +103,7 @@ def _room(num_arms: int) -> tuple[painting.Window, float]:
 def _pull(
     level: painting.Number, last_action: jax.Array, begun: jax.Array, paid: jax.Array | bool
 ) -> list[figures.Layer]:
-    """The disc below the last pulled arm and the coin at a level; neither before the first pull."""
+    """The disc below the last pulled arm and the coin at a level. Empty before the first pull."""
     arm = last_action.astype(jnp.float32) + 0.5
     coin = (arm, level)
     return [
@@ -122,7 +122,7 @@ def _time(num_arms: int, share: jax.Array) -> list[figures.Layer]:
 
 @painting.picture
 def paint_frozen_lake(height: int, position: jax.Array, *, lake: tuple[str, ...]) -> jax.Array:
-    """The ice with its holes, a flag on each goal, and the walker on cell `position`, int32 (), counted by rows."""
+    """Paints the ice with its holes, a flag on each goal, and the walker on cell `position`, int32 (), row by row."""
     tiles = np.array([list(line) for line in lake])
     rows, columns = tiles.shape
     window, _ = figures.board(rows, columns)
@@ -140,7 +140,7 @@ def paint_frozen_lake(height: int, position: jax.Array, *, lake: tuple[str, ...]
 
 @painting.picture
 def paint_four_rooms(height: int, pos: jax.Array, goal: jax.Array, walls: jax.Array | np.ndarray) -> jax.Array:
-    """The house, whose walls are bool (rows, columns), the goal and the walker, row and column int32 (2,); a square."""
+    """Paints the house, with walls, bool (rows, columns), and goal and walker, row and column int32 (2,). Square."""
     window, board = figures.board(*walls.shape)
     rows = len(walls)
     return painting.paint(
@@ -165,17 +165,17 @@ def paint_meta_maze(
     *,
     rf_size: int,
 ) -> jax.Array:
-    """The maze, the hidden goal, a frame around the walker's view, and below a lamp and the time.
+    """Paints the maze, the hidden goal, a frame around the walker's view, and below a lamp and the time.
 
     The lamp is green after a reward and red after a punishment.
 
     Args:
-      height: of the picture.
+      height: height of the picture.
       time, max_steps_in_episode: int32 ().
       pos, goal: row and column, int32 (2,).
       last_reward: float32 ().
       walls: where walls and pillars are, bool (side, side).
-      rf_size: rows and columns that the walker sees.
+      rf_size: number of rows and columns that the walker sees.
     """
     side = len(walls)
     _, board = figures.board(side, side)
@@ -207,12 +207,12 @@ def _flag() -> painting.Shape:
 
 
 def _cell(place: jax.Array, rows: int) -> painting.Point:
-    """The center of the cell in row `place[0]` and column `place[1]`."""
+    """Returns the center of the cell in row `place[0]` and column `place[1]`."""
     return figures.cell(place[0], place[1], rows)
 
 
 def _goal(at: painting.Point) -> figures.Layer:
-    """A green tile, for mazes of many cells, where a flag would be too small."""
+    """A green tile, for mazes with many cells, where a flag would be too small."""
     return figures.tile(at), painting.GREEN
 
 
@@ -232,9 +232,9 @@ def paint_point_robot(
     goal_radius: FloatParam,
     dense_reward: BoolParam,
 ) -> jax.Array:
-    """The half circle of goals, the goal with its radius, bright if just reached, the robot and its last move.
+    """Paints the half circle of goals, the goal with its radius (bright if just reached), the robot and its last move.
 
-    The move is a tail behind the robot, in the direction that it came from; width is 3/2 of the height.
+    The move is a tail behind the robot, pointing back to where it came from. The width is 3/2 of the height.
     """
     radius = circle_radius
     x, y = pos[0], pos[1]
@@ -270,7 +270,7 @@ def paint_reacher(
     goal_low: ArrayParam,
     goal_high: ArrayParam,
 ) -> jax.Array:
-    """The arm with alternating blue and orange links, the circle that it can reach, and the goal; a square."""
+    """Paints the arm with alternating blue and orange links, the circle that it can reach, and the goal. Square."""
     reach = jnp.abs(link_lengths).sum()
     side = 1.08 * _greatest(reach, *jnp.abs(goal_low), *jnp.abs(goal_high))
     x = jnp.cumsum(link_lengths * trig.cos(angles))
@@ -302,7 +302,7 @@ def paint_swimmer(
     urchin_low: ArrayParam,
     urchin_high: ArrayParam,
 ) -> jax.Array:
-    """The swimmer, heading in its direction of motion, the goal, and the urchins where rewards are lost; a square."""
+    """Paints the swimmer, heading in its direction of motion, the goal, and the urchins with their range. Square."""
     x, y = xy[0], xy[1]
     bounds = [goal_low, goal_high, urchin_low.reshape(-1), urchin_high.reshape(-1)]
     side = _greatest(1.15 * jnp.abs(jnp.concatenate(bounds)).max(), 1.2 * jnp.abs(x), 1.2 * jnp.abs(y))
@@ -333,7 +333,7 @@ def _fish(length: painting.Number) -> painting.Shape:
 
 
 def _urchins(places: jax.Array, size: jax.Array) -> painting.Shape:
-    """Stars at points, float32 (n, 2), with eight spikes that end `size` from the center."""
+    """Stars at points, float32 (n, 2), with eight spikes that end at `size` from the center."""
     core, spike = 0.45 * size, 0.55 * size
 
     def distance(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -346,7 +346,7 @@ def _urchins(places: jax.Array, size: jax.Array) -> painting.Shape:
         cosine, sine = dx / radius, dy / radius
         for _ in range(2):  # doubles the angle
             cosine, sine = cosine * cosine - sine * sine, 2 * cosine * sine
-        slope = 4 * spike * cosine / radius  # of the edge, which makes the distance shorter
+        slope = 4 * spike * cosine / radius  # slope of the edge, which makes the distance shorter
         star = (radius - core - spike * (1 - jnp.abs(sine))) * lax.rsqrt(1 + slope * slope)
         return jnp.minimum(star, radius - core)  # the slope is unbounded at the center
 
@@ -367,15 +367,15 @@ def paint_pong(
     size: tuple[int, int],
     paddle_half_height: int,
 ) -> jax.Array:
-    """The court, the paddles, those of the agent in orange, and the ball with a trail from its last position.
+    """Paints the court, the paddles (the agent's in orange), and the ball with a trail from its previous position.
 
     Args:
-      height: of the picture.
+      height: height of the picture.
       ball_position, last_ball_position: row and column, float32 (2,).
       paddle_centers: rows of the left and the right paddle, float32 (2,).
-      agent_plays_both: whether the right paddle is the agent's too, bool ().
-      size: rows and columns of the court.
-      paddle_half_height: rows of a paddle on either side of its center.
+      agent_plays_both: whether the agent also plays the right paddle, bool ().
+      size: numbers of rows and columns of the court.
+      paddle_half_height: number of rows of a paddle on either side of its center.
     """
     rows, columns = size
     window = painting.Window.around((-1.0, columns + 1.0), (-1.5, rows + 1.5), (columns + 2) / (rows + 3))
@@ -401,7 +401,7 @@ def paint_pong(
 
 
 def _paddle(column: int, center: jax.Array, rows: int, half: int) -> painting.Shape:
-    """A paddle of whole cells; off the board it is clipped to the edge."""
+    """A paddle of whole cells. Off the board it is clipped to the edge."""
     top, bottom = (jnp.clip(edge, 0, rows - 1) for edge in (center - half, center + half))
     bottom = bottom + 1
     return painting.box((column + 0.5, rows - (top + bottom) / 2), (1.0, bottom - top))
@@ -412,7 +412,7 @@ def _square(place: jax.Array, rows: int) -> painting.Shape:
 
 
 def _dashes(x: painting.Number, rows: int) -> painting.Shape:
-    """The dashed center line; dashes and gaps are one and a half rows long."""
+    """The dashed center line. Dashes and gaps are one and a half rows long."""
 
     def distance(across: jax.Array, y: jax.Array) -> jax.Array:
         along = jnp.abs(y / 3 - jnp.floor(y / 3) - np.float32(0.5)) * 3 - np.float32(0.75)

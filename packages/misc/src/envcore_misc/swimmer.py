@@ -17,13 +17,13 @@ from flax import struct
 
 @struct.dataclass
 class SwimmerState(EnvState):
-    """State of `Swimmer`; x and y in the last axis.
+    """State of `Swimmer`. The last axis is x and y.
 
     Attributes:
-      urchin_xys: the urchins' places.
-      xy: the swimmer's place.
-      xy_vel: its velocity, per s.
-      goal_xy: the goal's place.
+      urchin_xys: positions of the urchins.
+      xy: position of the swimmer.
+      xy_vel: velocity of the swimmer, per s.
+      goal_xy: position of the goal.
     """
 
     urchin_xys: Annotated[jax.Array, "float32 (num_urchins, 2)"]
@@ -34,14 +34,14 @@ class SwimmerState(EnvState):
 
 @struct.dataclass
 class SwimmerParams(EnvParams):
-    """Params of `Swimmer`; `Swimmer.default_params` sets those that are None here.
+    """Params of `Swimmer`. `Swimmer.default_params` sets those that are None here.
 
     Attributes:
-      dt: s.
-      goal_low: least x and y of a goal, -1 each.
-      goal_high: greatest x and y, 1 each.
-      urchin_low: least x and y of each urchin, -1.
-      urchin_high: greatest x and y, 1.
+      dt: time step, s.
+      goal_low: lower bounds of the goal's x and y, -1 by default.
+      goal_high: upper bounds of the goal's x and y, 1 by default.
+      urchin_low: lower bounds of each urchin's x and y, -1 by default.
+      urchin_high: upper bounds of each urchin's x and y, 1 by default.
     """
 
     dt: FloatParam = 0.05
@@ -53,12 +53,12 @@ class SwimmerParams(EnvParams):
 
 
 class SwimmerStart(NamedTuple):
-    """The random draws for the start of an episode, in [0, 1) each; steps are not random.
+    """Draws of the start of an episode, all in [0, 1). Steps are not random.
 
     Attributes:
-      urchin_xys: of the urchins' places.
-      xy: of the swimmer's.
-      goal_xy: of the goal's.
+      urchin_xys: for the urchins' positions.
+      xy: for the swimmer's position.
+      goal_xy: for the goal's position.
     """
 
     urchin_xys: Annotated[jax.Array, "float32 (num_urchins, 2)"]
@@ -73,27 +73,28 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
     Original: `ivy_gym/swimmer.py` of Ivy's gym (github.com/ivy-llc/gym, once unifyai/gym), Lenton et al. (2021), "Ivy:
     Templated deep learning for inter-framework portability".
 
-    The swimmer is a point of unit mass in the plane; the action is the force on it. One step of semi-implicit Euler
-    lasts `dt`. Nothing is clipped or damped, and urchins do not stop the swimmer: they reduce the reward.
+    The swimmer is a point of unit mass in the plane, and the action is the force on it. A step is one semi-implicit
+    Euler step of `dt`. Nothing is clipped or damped. Urchins do not stop the swimmer, but reduce the reward.
 
-    An episode's task is its goal and its urchins. The goal is uniform between `goal_low` and `goal_high`, each urchin
-    between its row of `urchin_low` and of `urchin_high`, by default all on the square [-1, 1); there the swimmer starts
-    too, at rest. Equal bounds fix a place for every episode; `vmap` over params runs a batch of such tasks.
+    An episode's task is its goal and its urchins. The goal is uniform between `goal_low` and `goal_high`, and each
+    urchin between its rows of `urchin_low` and `urchin_high`. By default all are on the square [-1, 1), where the
+    swimmer starts too, at rest. Equal bounds fix a position for every episode. To run a batch of such tasks, `vmap`
+    over params.
 
     Observation: float32 (2n + 6,), where n is `num_urchins`.
       0 to 2n - 1: x and y of each urchin
       2n and 2n + 1: x and y of the swimmer
-      2n + 2 and 2n + 3: its velocity along x and y
+      2n + 2 and 2n + 3: velocity of the swimmer along x and y
       2n + 4 and 2n + 5: x and y of the goal
     Action: float32 (2,).
       0: force along x
       1: force along y
     Reward: exp(-d^2 / 2), with the distance d from the goal, times 1 - exp(-30 u^2) for each urchin, with the distance
-      u from it; both after the step.
+      u from the urchin. Both are measured after the step.
     Termination: never.
     Truncation: after 500 steps, gymnax's limit.
 
-    Deviations: the original has no time limit (`max_steps_in_episode=envcore.environment.NO_TIME_LIMIT`); the bounds of
+    Deviations: the original has no time limit (`max_steps_in_episode=envcore.environment.NO_TIME_LIMIT`). The bounds of
     goal and urchins are constants in its code. Positions and velocities are float32. gymnax has the same rules.
 
     Attributes:
@@ -173,7 +174,7 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
 
 
 def _proximity(xy: jax.Array, goal_xy: jax.Array, urchin_xys: jax.Array) -> jax.Array:
-    """The reward: 1 on the goal, less with distance from it and near urchins."""
+    """Returns the reward: 1 on the goal, decreasing with distance from it and near urchins."""
     safety = jnp.prod(1 - jnp.exp(-30 * _distance_squared(xy[None], urchin_xys)))
     return jnp.exp(-0.5 * _distance_squared(xy, goal_xy)) * safety
 
