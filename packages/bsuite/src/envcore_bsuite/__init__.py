@@ -2,11 +2,11 @@
 
     env, params = envcore.make("Catch-bsuite")
 
-or, with types that an editor sees:
+or, with types that your editor understands:
 
     from envcore_bsuite import Catch
 
-Names are imported on first use: importing this package imports no environment.
+Names are imported on first use, so importing this package imports no environment.
 """
 
 from __future__ import annotations

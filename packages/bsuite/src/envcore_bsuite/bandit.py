@@ -24,8 +24,8 @@ class SimpleBanditState(EnvState):
     """State of `SimpleBandit`.
 
     Attributes:
-      total_regret: over all episodes.
-      excess: the amount by which rounding has made `total_regret` too large.
+      total_regret: regret over all episodes.
+      excess: amount by which rounding has made `total_regret` too large.
     """
 
     total_regret: Float
@@ -37,7 +37,7 @@ class SimpleBanditParams(EnvParams):
     """Params of `SimpleBandit`.
 
     Attributes:
-      rewards: the reward of each arm.
+      rewards: reward of each arm.
     """
 
     rewards: Annotated[ArrayParam, "float32 (num_actions,)"]
@@ -53,19 +53,19 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
 
     Observation: float32 (1, 1), always 1.
     Action: the arm.
-    Reward: that of the arm.
+    Reward: the reward of the arm.
     Termination: every step ends the episode.
 
-    bsuite's `total_regret` is the sum of 1 - reward over all episodes since `reset`. It is a field of the state that
-    survives auto-resets, and an entry of `info`.
+    bsuite's `total_regret` is the sum of 1 - reward over all episodes since `reset`. It is a field of the state that is
+    kept over auto-resets, and an entry of `info`.
 
-    Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, which draws a new order whenever the
-    environment is made, is not supported. gymnax draws a new order at every reset, so nothing can be learned.
+    Deviations: `mapping_seed` is a number, 0 by default. bsuite's None, which draws a new order for each constructed
+    environment, is not supported. gymnax draws a new order at every reset, so nothing can be learned.
 
     Attributes:
-      mapping_seed: the seed of the order of rewards, which is the one that bsuite draws from
+      mapping_seed: seed for the order of rewards, which is the order that bsuite draws with
         `numpy.random.RandomState`. It sets the default params.
-      num_actions: the number of arms, at least 2.
+      num_actions: number of arms, at least 2.
 
     Raises:
       ValueError: an option is out of range.
@@ -96,7 +96,7 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
         return spaces.Box(1.0, 1.0, (1, 1))
 
     def state_space(self, params: SimpleBanditParams) -> spaces.Dict:
-        regret = spaces.Box(-np.inf, np.inf, ())  # below 0 where an arm pays more than 1
+        regret = spaces.Box(-np.inf, np.inf, ())  # negative if an arm pays more than 1
         return spaces.Dict({"total_regret": regret, "excess": regret, "time": spaces.NATURAL_NUMBERS})
 
     def init_state(self, draws: jax.Array, params: SimpleBanditParams) -> SimpleBanditState:

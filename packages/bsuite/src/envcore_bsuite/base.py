@@ -1,4 +1,4 @@
-"""The base of bsuite's environments: counters that survive resets, and the settings of experiments."""
+"""The base class of bsuite's environments, with counters that are kept over resets, and the settings of experiments."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ParamsT = TypeVar("ParamsT", bound=EnvParams)
 
 @dataclasses.dataclass(frozen=True)
 class BsuiteEnvironment(Environment[StateT, ParamsT]):
-    """Base of bsuite's environments.
+    """Base class of bsuite's environments.
 
     Class attributes for authors:
-      lifetime: fields of the state that survive auto-resets.
-      settings: options that only set `default_params`; environments that differ only in them can share a compiled
+      lifetime: fields of the state that are kept over auto-resets.
+      settings: options that only set `default_params`. Environments that differ only in them can share a compiled
         program.
     """
 
@@ -29,11 +29,11 @@ class BsuiteEnvironment(Environment[StateT, ParamsT]):
     settings: ClassVar[tuple[str, ...]] = ()
 
     def counters(self, state: StateT, params: ParamsT) -> dict[str, jax.Array]:
-        """The entries of `bsuite_info`. A `transition` returns them as its info."""
+        """Returns the entries of `bsuite_info`. A `transition` returns them as its info."""
         raise NotImplementedError
 
     def bsuite_info(self, state: StateT, params: ParamsT | None = None) -> dict[str, jax.Array]:
-        """What bsuite logs and scores besides rewards, counted since `reset`.
+        """Returns what bsuite logs and scores besides rewards, counted since `reset`.
 
         `step` returns the same entries in `info`.
         """
@@ -45,10 +45,10 @@ class BsuiteEnvironment(Environment[StateT, ParamsT]):
 
 
 def share_left(passed: jax.Array, length: IntParam) -> jax.Array:
-    """The share of `length` steps that is left: float32 (), exactly 1 at the start and 0 at the end.
+    """Returns the remaining fraction of `length` steps: float32 (), exactly 1 at the start and 0 at the end.
 
-    `1 - passed / length` is not exact in compiled programs: XLA multiplies by the rounded 1 / length, and may fuse that
-    with the subtraction.
+    `1 - passed / length` is not exact in compiled programs, because XLA multiplies by the rounded 1 / length, and may
+    fuse that with the subtraction.
     """
     left = (length - passed).astype(jnp.float32) / jnp.asarray(length, jnp.float32)
     return jnp.where(passed == 0, 1.0, left)

@@ -1,4 +1,4 @@
-"""Random bits from random words of 32 bits."""
+"""Extracts random bits from random 32-bit words."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _WORD = 32
 
 
 def num_words(num_bits: int) -> int:
-    """The number of words that hold `num_bits` bits."""
+    """Returns the number of words that contain `num_bits` bits."""
     return -(-num_bits // _WORD)
 
 
 def unpack(words: jax.Array, num_bits: int) -> jax.Array:
-    """The first `num_bits` bits of uint32 words (n,), lowest first, as uint32 (num_bits,)."""
+    """Returns the first `num_bits` bits of uint32 words (n,), lowest first, as uint32 (num_bits,)."""
     if num_bits == 0:
         return jnp.zeros(0, jnp.uint32)
     places = np.arange(_WORD, dtype=np.uint32)[None]
@@ -23,7 +23,7 @@ def unpack(words: jax.Array, num_bits: int) -> jax.Array:
 
 
 def keep(words: jax.Array, num_bits: int) -> jax.Array:
-    """The words that hold the first `num_bits` bits, with all later bits 0: uint32 (num_words(num_bits),)."""
+    """Returns words with the first `num_bits` bits, and all later bits 0: uint32 (num_words(num_bits),)."""
     full = np.full(num_words(num_bits), 0xFFFFFFFF, np.uint32)
     if num_bits % _WORD:
         full[-1] = 2 ** (num_bits % _WORD) - 1
@@ -31,5 +31,5 @@ def keep(words: jax.Array, num_bits: int) -> jax.Array:
 
 
 def bit(words: jax.Array, number: int) -> jax.Array:
-    """One bit of uint32 words (n,), as int32 ()."""
+    """Returns one bit of uint32 words (n,), as int32 ()."""
     return ((words[number // _WORD] >> np.uint32(number % _WORD)) & np.uint32(1)).astype(jnp.int32)

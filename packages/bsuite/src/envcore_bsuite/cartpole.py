@@ -20,7 +20,7 @@ _TURN = np.float32(2 * np.pi)
 
 @struct.dataclass
 class PoleState(EnvState):
-    """What the states of `CartPole` and `CartPoleSwingup` share.
+    """Base class of the states of `CartPole` and `CartPoleSwingup`.
 
     Attributes:
       x: cart position, m.
@@ -40,9 +40,9 @@ class CartPoleState(PoleState):
     """State of `CartPole`.
 
     Attributes:
-      episode_return: of the running episode.
-      raw_return: of all episodes.
-      best_episode: the largest return of an episode that has ended.
+      episode_return: return of the running episode so far.
+      raw_return: return of all episodes together.
+      best_episode: largest return of a finished episode.
     """
 
     episode_return: Int
@@ -55,16 +55,16 @@ class CartPoleParams(EnvParams):
     """Params of `CartPole`.
 
     Attributes:
-      gravity: m/s^2.
-      mass_cart: kg.
-      mass_pole: kg.
+      gravity: gravitational acceleration, m/s^2.
+      mass_cart: mass of the cart, kg.
+      mass_pole: mass of the pole, kg.
       length: half the pole's length, m.
-      force_mag: N.
-      height_threshold: fraction of the pole's length.
-      x_threshold: m.
+      force_mag: force of a push, N.
+      height_threshold: lowest height of the tip with a reward, as a fraction of the pole's length.
+      x_threshold: largest distance from the center with a reward, m.
       timescale: duration of a step, s.
-      max_time: s; infinity for no limit.
-      init_range: every state variable starts uniform on [-init_range, init_range).
+      max_time: maximum duration of an episode, s. Infinity for no limit.
+      init_range: bound of the initial state, whose variables are uniform on [-init_range, init_range).
     """
 
     gravity: FloatParam = 9.8
@@ -80,14 +80,14 @@ class CartPoleParams(EnvParams):
 
 
 POLE_FIELDS = dict.fromkeys(("x", "x_dot", "theta", "theta_dot"), spaces.Box(-np.inf, np.inf, ()))
-"""The spaces of the fields that the states of both tasks share."""
+"""The spaces of the state fields that both tasks share."""
 
 PoleT = TypeVar("PoleT", bound=PoleState)
 ParamsT = TypeVar("ParamsT", bound=CartPoleParams)
 
 
 class CartAndPole(BsuiteEnvironment[PoleT, ParamsT]):
-    """What `CartPole` and `CartPoleSwingup` share."""
+    """Base class of `CartPole` and `CartPoleSwingup`."""
 
     action_names: ClassVar[tuple[str, ...]] = ("left", "stay", "right")
     render_fps: ClassVar[float] = 50
@@ -99,14 +99,14 @@ class CartAndPole(BsuiteEnvironment[PoleT, ParamsT]):
         require.that(params, ("mass_cart", "mass_pole"), lambda cart, pole: cart + pole > 0, heavy)
         require.between(params, -1, 1, "height_threshold")
         require.moderate(params, "gravity", "mass_cart", "mass_pole", "force_mag", "timescale", "x_threshold")
-        require.between(params, 1e-6, 1_000_000, "length")  # a shorter pole turns so fast that its speed leaves float32
+        require.between(params, 1e-6, 1_000_000, "length")  # the speed of a shorter pole would overflow float32
         require.between(params, 0, 100, "init_range")
 
     def action_space(self, params: ParamsT) -> spaces.Discrete:
         return spaces.Discrete(3)
 
     def draw_start(self, key: jax.Array, params: ParamsT) -> jax.Array:
-        """The offsets of x, x_dot, theta and theta_dot from rest: float32 (4,)."""
+        """Draws the offsets of x, x_dot, theta and theta_dot from rest: float32 (4,)."""
         return random.uniform(key, (4,), -params.init_range, params.init_range)
 
     def swing(self, state: PoleT, action: jax.Array, params: ParamsT) -> PoleT:
@@ -127,11 +127,11 @@ class CartAndPole(BsuiteEnvironment[PoleT, ParamsT]):
         )
 
     def is_late(self, state: PoleT, params: ParamsT) -> jax.Array:
-        """Whether the current step exceeds `max_time`."""
+        """Returns whether the current step exceeds `max_time`."""
         return next_time(state.time).astype(jnp.float32) * params.timescale > params.max_time
 
     def shown(self, state: PoleT, params: ParamsT) -> list[jax.Array]:
-        """The numbers that the observations of both tasks share."""
+        """Returns the elements of the observation that both tasks share."""
         return [
             state.x / params.x_threshold,
             state.x_dot / params.x_threshold,
@@ -144,33 +144,33 @@ class CartAndPole(BsuiteEnvironment[PoleT, ParamsT]):
 
 @dataclasses.dataclass(frozen=True)
 class CartPole(CartAndPole[CartPoleState, CartPoleParams]):
-    """CartPole-bsuite: keep a pole upright on a cart; bsuite's own task, not Gymnasium's CartPole-v1.
+    """CartPole-bsuite: keep a pole upright on a cart (bsuite's own task, not Gymnasium's CartPole-v1).
 
     Original: bsuite 0.3.6 `environments/cartpole.py`, Osband et al. (2020), "Behaviour suite for reinforcement
-    learning"; after Barto, Sutton & Anderson (1983).
+    learning", after Barto, Sutton & Anderson (1983).
 
     Observation: float32 (1, 6).
       0: position of the cart, divided by `x_threshold`
       1: velocity of the cart, divided by `x_threshold`
-      2: sine of the pole's angle; upright is 0
+      2: sine of the pole's angle, which is 0 when upright
       3: cosine of the pole's angle
       4: angular velocity of the pole, rad/s
       5: time, divided by `max_time`
     Action: int32 ().
-      0: push the cart left, with `force_mag`
+      0: push the cart left with `force_mag`
       1: do not push
-      2: push it right, with `force_mag`
+      2: push the cart right with `force_mag`
     Reward: 1 while the pole's tip is higher than `height_threshold` times its length and the cart is nearer to the
       center than `x_threshold`, else 0.
     Termination: a reward of 0, or more than `max_time` seconds have passed (1,001 steps of 0.01 s).
 
-    Position and angle change by the old velocities (explicit Euler), and a step brings the angle into [0, 2 pi).
+    Position and angle change with the old velocities (explicit Euler), and a step brings the angle into [0, 2 pi).
 
-    bsuite's `raw_return` is the sum of rewards since `reset`, and `best_episode` is the largest return of an episode:
-    they are fields of the state that survive auto-resets, and entries of `info`.
+    bsuite's `raw_return` is the sum of rewards since `reset`, and `best_episode` is the largest return of an episode.
+    They are fields of the state that are kept over auto-resets, and entries of `info`.
 
-    Deviations: float32 where the original integrates in float64. Time is counted in steps, where the original adds up
-    seconds: for other values of `timescale` or `max_time`, its rounding may end an episode a step earlier.
+    Deviations: float32 where the original integrates in float64. Time is counted in steps, but the original adds up
+    seconds. For other values of `timescale` or `max_time`, its rounding can end an episode a step earlier.
     """
 
     lifetime: ClassVar[tuple[str, ...]] = ("raw_return", "best_episode")

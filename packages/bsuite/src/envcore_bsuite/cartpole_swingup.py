@@ -23,9 +23,9 @@ class CartPoleSwingupState(PoleState):
     Attributes:
       episode_upright: number of steps in the running episode with a reward of 1, before the cost of a push.
       episode_moves: number of pushes in the running episode.
-      total_upright: of all episodes.
-      total_moves: of all episodes.
-      best_episode: the largest return of an episode that has ended.
+      total_upright: the same as `episode_upright`, over all episodes.
+      total_moves: number of pushes in all episodes.
+      best_episode: largest return of a finished episode.
     """
 
     episode_upright: Int
@@ -40,9 +40,9 @@ class CartPoleSwingupParams(CartPoleParams):
     """Params of `CartPoleSwingup`.
 
     Attributes:
-      height_threshold: fraction of the pole's length.
-      theta_dot_threshold: rad/s; infinity for no limit.
-      x_reward_threshold: m; infinity for no limit.
+      height_threshold: lowest height of the tip with a reward, as a fraction of the pole's length.
+      theta_dot_threshold: largest angular velocity with a reward, rad/s. Infinity for no limit.
+      x_reward_threshold: largest distance from the center with a reward, m. Infinity for no limit.
       move_cost: cost of a push.
     """
 
@@ -59,38 +59,38 @@ class CartPoleSwingup(CartAndPole[CartPoleSwingupState, CartPoleSwingupParams]):
     Original: bsuite 0.3.6 `experiments/cartpole_swingup/cartpole_swingup.py`, Osband et al. (2020), "Behaviour suite
     for reinforcement learning".
 
-    Cart and pole are those of CartPole-bsuite; the pole starts hanging down.
+    Cart and pole are the same as in CartPole-bsuite, but the pole starts hanging down.
 
     Observation: float32 (1, 8).
       0: position of the cart, divided by `x_threshold`
       1: velocity of the cart, divided by `x_threshold`
-      2: sine of the pole's angle; upright is 0
+      2: sine of the pole's angle, which is 0 when upright
       3: cosine of the pole's angle
       4: angular velocity of the pole, rad/s
       5: time, divided by `max_time`
       6: 1 if the cart is nearer to the center than `x_reward_threshold`, else -1
       7: 1 if the pole turns more slowly than `theta_dot_threshold`, else -1
     Action: int32 ().
-      0: push the cart left, with `force_mag`
+      0: push the cart left with `force_mag`
       1: do not push
-      2: push it right, with `force_mag`
-    Reward: -`move_cost` for a push; and 1 while the pole's tip is higher than `height_threshold` times its length and
-      both of the flags in the observation are 1.
+      2: push the cart right with `force_mag`
+    Reward: -`move_cost` for a push, plus 1 while the pole's tip is higher than `height_threshold` times its length and
+      both flags in the observation are 1.
     Termination: the cart is further than `x_threshold` from the center, or more than `max_time` seconds have passed
       (1,001 steps of 0.01 s).
 
-    bsuite's `raw_return` is the sum of rewards since `reset`, `total_upright` counts the steps that earned 1, and
-    `best_episode` is the largest return of an episode, at least 0: they are entries of `info`. The state has the counts
-    from which they are computed, which survive auto-resets.
+    bsuite's `raw_return` is the sum of rewards since `reset`, `total_upright` counts the steps with a reward of 1, and
+    `best_episode` is the largest return of an episode, at least 0. They are entries of `info`. The state has the counts
+    from which they are computed, which are kept over auto-resets.
 
-    Deviations: float32 where the original integrates in float64. Time is counted in steps, where the original adds up
-    seconds: for other values of `timescale` or `max_time`, its rounding may end an episode a step earlier. Returns are
+    Deviations: float32 where the original integrates in float64. Time is counted in steps, but the original adds up
+    seconds. For other values of `timescale` or `max_time`, its rounding can end an episode a step earlier. Returns are
     computed from counts of rewards and pushes, which are exact.
 
     Attributes:
-      height_threshold: the height that the tip must reach, as a fraction of the pole's length, from -1 to 1; it sets
-        the default params.
-      x_reward_threshold: the largest distance from the center with a reward, m; it sets the default params.
+      height_threshold: height that the tip must reach, as a fraction of the pole's length, from -1 to 1. It sets the
+        default params.
+      x_reward_threshold: largest distance from the center with a reward, m. It sets the default params.
     """
 
     lifetime: ClassVar[tuple[str, ...]] = ("total_upright", "total_moves", "best_episode")
@@ -162,7 +162,7 @@ class CartPoleSwingup(CartAndPole[CartPoleSwingupState, CartPoleSwingupParams]):
 
 
 def _flags(state: CartPoleSwingupState, params: CartPoleSwingupParams) -> tuple[jax.Array, jax.Array]:
-    """Whether the cart is near the center, and whether the pole turns slowly."""
+    """Returns whether the cart is near the center, and whether the pole turns slowly."""
     return jnp.abs(state.x) < params.x_reward_threshold, jnp.abs(state.theta_dot) < params.theta_dot_threshold
 
 

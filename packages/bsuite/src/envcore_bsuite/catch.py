@@ -21,11 +21,11 @@ class CatchState(EnvState):
     """State of `Catch`.
 
     Attributes:
-      ball_x: column.
-      ball_y: row, 0 is the top.
-      paddle_x: column.
-      paddle_y: row, always the bottom one.
-      total_regret: over all episodes.
+      ball_x: column of the ball.
+      ball_y: row of the ball, 0 at the top.
+      paddle_x: column of the paddle.
+      paddle_y: row of the paddle, always the bottom one.
+      total_regret: regret over all episodes.
     """
 
     ball_x: Int
@@ -37,7 +37,7 @@ class CatchState(EnvState):
 
 @struct.dataclass
 class CatchParams(EnvParams):
-    """Params of `Catch`, which adds none of its own."""
+    """Params of `Catch`, which has no params of its own."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,19 +46,19 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
 
     Original: bsuite 0.3.6 `environments/catch.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning".
 
-    The ball starts in a random column of the top row and falls one row per step; the paddle starts in the middle of the
+    The ball starts in a random column of the top row and falls one row per step. The paddle starts in the middle of the
     bottom row. The paddle moves first, then the ball falls.
 
-    Observation: float32 (rows, columns), 1 where the ball or the paddle is, else 0.
+    Observation: float32 (rows, columns), 1 for the ball and the paddle, else 0.
     Action: int32 ().
-      0: move the paddle left; the wall stops it
-      1: leave it
-      2: move it right; the wall stops it
+      0: move the paddle left, unless it is at the wall
+      1: do not move
+      2: move the paddle right, unless it is at the wall
     Reward: 0, and at the end 1 if the paddle catches the ball, else -1.
     Termination: the ball reaches the bottom row, after rows - 1 steps. There is no time limit.
 
     bsuite's `total_regret` is the sum of 1 - reward over the last steps of all episodes since `reset`. It is a field of
-    the state that survives auto-resets, and an entry of `info`.
+    the state that is kept over auto-resets, and an entry of `info`.
 
     Deviations: none.
 
@@ -98,7 +98,7 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
         return spaces.Dict({**places, "total_regret": spaces.NATURAL_NUMBERS, "time": spaces.NATURAL_NUMBERS})
 
     def draw_start(self, key: jax.Array, params: CatchParams) -> Int:
-        """The column of the ball."""
+        """Draws the column of the ball."""
         return random.integers(random.bits(key), self.columns)
 
     def init_state(self, draws: Int, params: CatchParams) -> CatchState:

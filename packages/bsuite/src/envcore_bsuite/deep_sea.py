@@ -23,9 +23,9 @@ class DeepSeaState(EnvState):
     """State of `DeepSea`.
 
     Attributes:
-      column: 0 is the left one.
-      bad_episode: the diver has left the diagonal to the left.
-      total_bad_episodes: of all episodes.
+      column: column of the diver, 0 at the left.
+      bad_episode: whether the diver has left the diagonal to the left.
+      total_bad_episodes: number of such episodes.
       denoised_return: number of treasures in all episodes.
     """
 
@@ -36,7 +36,7 @@ class DeepSeaState(EnvState):
 
     @property
     def row(self) -> Int:
-        """The row, int32 (), 0 is the top; `size` once the episode is over."""
+        """The row, int32 (), 0 at the top, and `size` after the episode is over."""
         return self.time
 
 
@@ -45,7 +45,7 @@ class DeepSeaParams(EnvParams):
     """Params of `DeepSea`.
 
     Attributes:
-      action_mapping: the action that is "right", by row and column.
+      action_mapping: which action is "right", by row and column.
       unscaled_move_cost: cost of going right `size` times.
     """
 
@@ -54,11 +54,11 @@ class DeepSeaParams(EnvParams):
 
 
 class DeepSeaDraws(NamedTuple):
-    """What a step of the stochastic version draws.
+    """Draws of a step of the stochastic version.
 
     Attributes:
       noise: standard normal.
-      wind: uniform on [0, 1); the diver moves to the right only if it is above 1 / size.
+      wind: uniform on [0, 1). The diver moves to the right only if it is above 1 / size.
     """
 
     noise: Float
@@ -70,32 +70,32 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
     """DeepSea-bsuite and DeepSeaStochastic-bsuite: dive to the bottom right corner, at a cost for each step right.
 
     Original: bsuite 0.3.6 `environments/deep_sea.py`, Osband et al. (2020), "Behaviour suite for reinforcement
-    learning"; Osband et al. (2017), "Deep exploration via randomized value functions".
+    learning", and Osband et al. (2017), "Deep exploration via randomized value functions".
 
-    A diver starts in the top left cell of a square and sinks one row per step. "Right" takes it one column to the
-    right, "left" one to the left; the walls stop it. Which of the two actions is "right" differs from cell to cell, as
-    determined by `mapping_seed`. Only the diver that always goes right finds the treasure.
+    A diver starts in the top left cell of a square and sinks one row per step. "Right" moves it one column to the
+    right, "left" one column to the left, and walls stop it. Which of the two actions is "right" differs from cell to
+    cell, and is determined by `mapping_seed`. Only a diver that always goes right finds the treasure.
 
-    Observation: float32 (size, size), 1 in the diver's cell, else 0; all 0 at the end of an episode.
-    Action: 0 or 1; "right" is the one that the cell's `action_mapping` holds.
-    Reward: 1 for "right" in the last column, less `unscaled_move_cost` / size for every "right".
+    Observation: float32 (size, size), 1 in the diver's cell, else 0. At the end of an episode all are 0.
+    Action: 0 or 1. "Right" is the value in the cell's `action_mapping`.
+    Reward: 1 for "right" in the last column, minus `unscaled_move_cost` / size for every "right".
     Termination: after `size` steps.
 
     In the stochastic version, "right" leaves the column unchanged with probability 1 / size, at the same cost, and a
     step from either end of the bottom row adds standard normal noise to the reward.
 
     bsuite's `total_bad_episodes` counts the episodes that left the diagonal to the left, and `denoised_return` the
-    treasures, since `reset`: they are fields of the state that survive auto-resets, and entries of `info`.
+    treasures, since `reset`. They are fields of the state that are kept over auto-resets, and entries of `info`.
 
-    Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, which draws a new mapping whenever the
-    environment is made, is not supported. The wind is drawn with 23 random bits instead of 53.
+    Deviations: `mapping_seed` is a number, 0 by default. bsuite's None, which draws a new mapping for each constructed
+    environment, is not supported. The wind is drawn with 23 random bits instead of 53.
 
     Attributes:
-      size: rows and columns, at least 1.
-      deterministic: without wind and noise.
+      size: number of rows and columns, at least 1.
+      deterministic: no wind and no noise.
       randomize_actions: if False, 1 is "right" in every cell.
-      mapping_seed: the seed of `action_mapping`, which is the one that bsuite draws from `numpy.random.RandomState`. It
-        sets the default params.
+      mapping_seed: seed for `action_mapping`, which is the mapping that bsuite draws with `numpy.random.RandomState`.
+        It sets the default params.
 
     Raises:
       ValueError: an option is out of range.

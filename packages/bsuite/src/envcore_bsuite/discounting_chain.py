@@ -25,7 +25,7 @@ class DiscountingChainState(EnvState):
     """State of `DiscountingChain`.
 
     Attributes:
-      context: the chain; -1 before the choice.
+      context: the chosen chain, -1 before the choice.
     """
 
     context: Int
@@ -36,8 +36,8 @@ class DiscountingChainParams(EnvParams):
     """Params of `DiscountingChain`.
 
     Attributes:
-      rewards: the reward of each chain.
-      reward_timestep: the step at which each chain pays, counted from 1.
+      rewards: reward of each chain.
+      reward_timestep: step at which each chain gives its reward, starting at 1.
     """
 
     rewards: Annotated[ArrayParam, "float32 (5,)"]
@@ -52,23 +52,23 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
     Original: bsuite 0.3.6 `environments/discounting_chain.py`, Osband et al. (2020), "Behaviour suite for reinforcement
     learning".
 
-    The first action chooses one of five chains; later actions have no effect. Each chain pays once, after 1, 3, 10, 30
-    or 100 steps: a reward of 1, or of 1.1 for the chain that `mapping_seed` selects.
+    The first action chooses one of five chains. Later actions have no effect. Each chain gives one reward, after 1, 3,
+    10, 30 or 100 steps. It is 1, or 1.1 for the chain that `mapping_seed` selects.
 
     Observation: float32 (1, 2).
-      0: the chain; -1 before the choice
+      0: the chain, -1 before the choice
       1: time, divided by `max_steps_in_episode`
     Action: int32 (), the chain.
-    Reward: the chain's, at its time; else 0.
-    Termination: after 100 steps (`max_steps_in_episode`); the original calls this a termination.
+    Reward: the chain's reward at its time, else 0.
+    Termination: after 100 steps (`max_steps_in_episode`). The original calls this a termination.
 
     bsuite logs nothing besides the rewards.
 
-    Deviations: `mapping_seed` is a number, 0 by default; bsuite's None, which draws a chain whenever the environment is
-    made, is not supported.
+    Deviations: `mapping_seed` is a number, 0 by default. bsuite's None, which draws a chain for each constructed
+    environment, is not supported.
 
     Attributes:
-      mapping_seed: this number modulo 5 is the chain that pays more. It sets the default params.
+      mapping_seed: this number modulo 5 is the chain with the larger reward. It sets the default params.
 
     Raises:
       ValueError: `mapping_seed` is not an integer from 0 to 2**32 - 1.
@@ -96,7 +96,7 @@ class DiscountingChain(BsuiteEnvironment[DiscountingChainState, DiscountingChain
         return spaces.Discrete(len(_REWARD_TIMESTEPS))
 
     def observation_space(self, params: DiscountingChainParams) -> spaces.Box:
-        # Unbounded, because time goes on in steps after the end.
+        # Unbounded, because time continues in steps after the end.
         return spaces.Box(np.array([[-1.0, 0.0]]), np.array([[len(_REWARD_TIMESTEPS) - 1.0, np.inf]]))
 
     def state_space(self, params: DiscountingChainParams) -> spaces.Dict:

@@ -4,4 +4,4 @@ from envcore.errors import EnvcoreError
 
 
 class ResultsError(EnvcoreError, ValueError):
-    """Logs or scores are missing or are not what they should be."""
+    """Logs or scores are missing or invalid."""

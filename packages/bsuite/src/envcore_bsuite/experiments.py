@@ -1,6 +1,6 @@
-"""The environments of bsuite's experiments with noisy or rescaled rewards.
+"""bsuite's environments with noisy or rescaled rewards, for its experiments.
 
-Each function takes the settings that `envcore_bsuite.sweep` lists, except `seed`, and more options of the wrapped
+Each function takes the settings listed in `envcore_bsuite.sweep`, except `seed`, and other options of the wrapped
 environment.
 """
 

@@ -22,10 +22,10 @@ class MemoryChainState(EnvState):
     """State of `MemoryChain`.
 
     Attributes:
-      context: 0 or 1.
-      query: the index of the bit that will be asked for.
-      total_perfect: over all episodes.
-      total_regret: over all episodes.
+      context: the bits, 0 or 1 each.
+      query: index of the bit that will be asked for.
+      total_perfect: number of right answers in all episodes.
+      total_regret: regret over all episodes.
     """
 
     context: Annotated[jax.Array, "int32 (num_bits,)"]
@@ -39,18 +39,18 @@ class MemoryChainParams(EnvParams):
     """Params of `MemoryChain`.
 
     Attributes:
-      memory_length: at least 1.
+      memory_length: number of steps to remember the bits, at least 1.
     """
 
     memory_length: IntParam = 5
 
 
 class MemoryChainStart(NamedTuple):
-    """What the start of an episode draws, as in the state.
+    """Draws of the start of an episode, as in the state.
 
     Attributes:
-      context: 0 or 1.
-      query: the index of the bit that will be asked for.
+      context: the bits, 0 or 1 each.
+      query: index of the bit that will be asked for.
     """
 
     context: Annotated[jax.Array, "int32 (num_bits,)"]
@@ -64,28 +64,28 @@ class MemoryChain(BsuiteEnvironment[MemoryChainState, MemoryChainParams]):
     Original: bsuite 0.3.6 `environments/memory_chain.py`, Osband et al. (2020), "Behaviour suite for reinforcement
     learning".
 
-    An episode begins by showing its context, random bits. Near the end it asks for one of them, and the action that
-    follows is the answer; all actions before it have no effect.
+    An episode begins by showing its context, random bits. Near the end it asks for one of them, and the next action is
+    the answer. All actions before have no effect.
 
     Observation: float32 (1, n + 2), where n is `num_bits`.
       0: 1 minus the fraction of `memory_length` that has passed
-      1: index of the bit that is asked for, in the last observation before the answer; else 0
-      2 to n + 1: the context, -1 or 1 for each bit, at the start; else 0
+      1: index of the bit that is asked for, in the last observation before the answer, else 0
+      2 to n + 1: the context, -1 or 1 for each bit, at the start, else 0
     Action: int32 (), the bit, 0 or 1.
-    Reward: 1 for the right answer, -1 for the wrong one; 0 before.
-    Termination: by the answer, after `memory_length` + 1 steps.
+    Reward: 1 for the right answer, -1 for the wrong one, and 0 before.
+    Termination: after the answer, which is step `memory_length` + 1.
 
     As in the original, a step returns the observation of the state before it, so the context appears twice: at the
     reset and after the first step.
 
     bsuite's `total_perfect` counts right answers, and `total_regret` adds 2 for each wrong one, since `reset`. They are
-    fields of the state that survive auto-resets, and entries of `info`.
+    fields of the state that are kept over auto-resets, and entries of `info`.
 
     Deviations: none.
 
     Attributes:
-      num_bits: the number of bits in the context, from 1 to 65,536.
-      memory_length: the number of steps to remember them, at least 1; it sets the default params.
+      num_bits: number of bits in the context, from 1 to 65,536.
+      memory_length: number of steps to remember them, at least 1. It sets the default params.
 
     Raises:
       ValueError: an option is out of range.

@@ -19,8 +19,8 @@ from envcore_bsuite import mnist_data
 from envcore_bsuite.base import BsuiteEnvironment
 from envcore_bsuite.mnist_data import CLASSES, SIDE
 
-# Together 1 / 255, and pixel * _NEARLY is exact. XLA replaces a division by 255 with a multiplication by 1 / 255 in
-# float32, which gives 126 of the 256 quotients a wrong last bit.
+# Their product is 1 / 255, and pixel * _NEARLY is exact. XLA replaces a division by 255 with a multiplication by
+# 1 / 255 in float32, which gives 126 of the 256 quotients a wrong last bit.
 _NEARLY, _REST = np.float32(257 / 2**16), np.float32(1 / (255 * 2**16))
 
 
@@ -29,9 +29,9 @@ class MNISTBanditState(EnvState):
     """State of `MNISTBandit`.
 
     Attributes:
-      index: of the image.
-      correct_label: of the image.
-      total_regret: over all episodes.
+      index: index of the image.
+      correct_label: label of the image.
+      total_regret: regret over all episodes.
     """
 
     index: Int
@@ -44,8 +44,8 @@ class MNISTBanditParams(EnvParams):
     """Params of `MNISTBandit`: the n images in use.
 
     Attributes:
-      images: int8 with `signed_pixels`.
-      labels: of each image.
+      images: pixels of each image, int8 with `signed_pixels`.
+      labels: label of each image.
     """
 
     images: Annotated[ArrayParam, "uint8 (n, 28, 28)"]
@@ -57,28 +57,28 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
     """MNISTBandit-bsuite: name the digit in one of MNIST's images.
 
     Original: bsuite 0.3.6 `environments/mnist.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning".
-    The images are LeCun, Cortes & Burges (1998), "The MNIST database of handwritten digits".
+    The images are from LeCun, Cortes & Burges (1998), "The MNIST database of handwritten digits".
 
-    Observation: float32 (28, 28), an image drawn uniformly, pixel / 255; after the end of the episode zeros.
+    Observation: float32 (28, 28), pixel / 255 of a random image. After the end of the episode all are 0.
     Action: the digit, 0 to 9.
     Reward: 1 for the right digit, else -1.
     Termination: after every step.
 
-    bsuite's `total_regret` is the sum of 1 - reward over all steps since `reset`. It is a field of the state that
-    survives auto-resets, and an entry of `info`.
+    bsuite's `total_regret` is the sum of 1 - reward over all steps since `reset`. It is a field of the state that is
+    kept over auto-resets, and an entry of `info`.
 
-    The images are part of the params, and are stored once on the device, however many environments share them. Pass
-    params to your jitted functions as an argument; otherwise the images become constants of the program.
+    The images are part of the params, and are stored once on the device for all environments that share them. Pass
+    params to your jitted functions as an argument. Otherwise the images become constants of the program.
 
-    Deviations: bsuite reads pixels as int8, so values from 128 to 255 become -128 to -1. Here they do so only with
+    Deviations: bsuite reads pixels as int8, so values from 128 to 255 become -128 to -1. Here this happens only with
     `signed_pixels`.
 
     Constructing the environment reads the images.
 
     Attributes:
-      fraction: the fraction of the images to use, from the first on; in (0, 1].
-      signed_pixels: reads pixels as int8, as bsuite does.
-      folder: a folder with images in MNIST's format; by default MNIST itself. See `mnist_data.load_mnist`.
+      fraction: fraction of the images to use, starting at the first, in (0, 1].
+      signed_pixels: read pixels as int8, as bsuite does.
+      folder: folder with images in MNIST's format, by default MNIST itself. See `mnist_data.load_mnist`.
 
     Raises:
       ValueError: an option is out of range, or selects no image.
@@ -123,7 +123,7 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
         return spaces.Dict({**image, **dict.fromkeys(("total_regret", "time"), spaces.NATURAL_NUMBERS)})
 
     def draw_start(self, key: jax.Array, params: MNISTBanditParams) -> Int:
-        """The index of the image."""
+        """Draws the index of the image."""
         return random.integers(random.bits(key), len(params.labels))
 
     def init_state(self, draws: Int, params: MNISTBanditParams) -> MNISTBanditState:
@@ -151,7 +151,7 @@ class MNISTBandit(BsuiteEnvironment[MNISTBanditState, MNISTBanditParams]):
 
 
 def _picture(images: ArrayParam, index: jax.Array, is_shown: jax.Array) -> jax.Array:
-    """An image as an observation, float32 (784,), or zeros: in shape (28, 28) it takes twice as long on CPU."""
+    """Returns an image as an observation, float32 (784,), or zeros. Shape (28, 28) would take twice as long on CPU."""
     pixels = jnp.asarray(images).reshape(-1, SIDE * SIDE).at[index].get(mode="promise_in_bounds")
     pixels = pixels.astype(jnp.float32)
     return jnp.where(is_shown, pixels * _NEARLY + pixels * _REST, 0.0)
@@ -161,5 +161,5 @@ def _picture(images: ArrayParam, index: jax.Array, is_shown: jax.Array) -> jax.A
 def _on_device(source: mnist_data.Source, count: int, signed_pixels: bool) -> MNISTBanditParams:
     images, labels = mnist_data.load(source)
     images = images[:count].view(np.int8) if signed_pixels else images[:count]
-    with jax.ensure_compile_time_eval():  # arrays, not tracers, even if the first use is in a traced function
+    with jax.ensure_compile_time_eval():  # returns arrays, not tracers, even if the first use is in a traced function
         return MNISTBanditParams(images=jnp.asarray(images), labels=jnp.asarray(labels[:count], jnp.int32))

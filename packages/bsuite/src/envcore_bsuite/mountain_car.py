@@ -21,9 +21,9 @@ class MountainCarState(EnvState):
     """State of `MountainCar`.
 
     Attributes:
-      position: along the valley, whose lowest point is near -0.52.
-      velocity: position per step.
-      raw_return: of all episodes.
+      position: position along the valley, whose lowest point is near -0.52.
+      velocity: change of position per step.
+      raw_return: return of all episodes together.
     """
 
     position: Float
@@ -38,12 +38,12 @@ class MountainCarParams(EnvParams):
     Attributes:
       min_position: position of the left wall.
       max_position: position of the right edge.
-      max_speed: position per step; infinity for no limit.
-      goal_position: where the goal begins.
-      force: change of the velocity by a push.
-      gravity: largest change of the velocity by a slope.
-      reset_low: the position starts uniform on [reset_low, reset_high).
-      reset_high: its upper bound.
+      max_speed: maximum change of position per step. Infinity for no limit.
+      goal_position: leftmost position of the goal.
+      force: change of velocity caused by a push.
+      gravity: largest change of velocity per step that a slope can cause.
+      reset_low: lower bound of the initial position, which is uniform on [reset_low, reset_high).
+      reset_high: upper bound of the initial position.
     """
 
     min_position: FloatParam = -1.2
@@ -59,28 +59,28 @@ class MountainCarParams(EnvParams):
 
 @dataclasses.dataclass(frozen=True)
 class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
-    """MountainCar-bsuite: drive an underpowered car up a hill; bsuite's own task, not Gymnasium's MountainCar-v0.
+    """MountainCar-bsuite: drive an underpowered car up a hill (bsuite's own task, not Gymnasium's MountainCar-v0).
 
     Original: bsuite 0.3.6 `environments/mountain_car.py`, Osband et al. (2020), "Behaviour suite for reinforcement
-    learning"; after Moore (1990), "Efficient memory-based learning for robot control".
+    learning", after Moore (1990), "Efficient memory-based learning for robot control".
 
     Observation: float32 (1, 3). The hill's height is sin(3 * position).
       0: position of the car
-      1: its velocity, position per step
+      1: velocity of the car, position per step
       2: time, divided by `max_steps_in_episode`
     Action: int32 ().
       0: push left
       1: do nothing
       2: push right
     Reward: -1 on every step.
-    Termination: position >= `goal_position`, or 1,000 steps (`max_steps_in_episode`); the original calls both a
+    Termination: position >= `goal_position`, or 1,000 steps (`max_steps_in_episode`). The original calls both a
       termination.
 
-    The velocity is updated and clipped to `max_speed` either way, then the position to `min_position` and
-    `max_position`. A car that runs into the left wall stops; one at the right edge keeps its velocity.
+    The velocity is updated and clipped to [-`max_speed`, `max_speed`]. Then the position is updated and clipped to
+    [`min_position`, `max_position`]. A car that runs into the left wall stops. At the right edge it keeps its velocity.
 
-    bsuite's `raw_return` is the sum of rewards since `reset`. It is a field of the state that survives auto-resets, and
-    an entry of `info`.
+    bsuite's `raw_return` is the sum of rewards since `reset`. It is a field of the state that is kept over auto-resets,
+    and an entry of `info`.
 
     Deviations: float32 where the original computes in float64.
     """
@@ -108,7 +108,7 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         return spaces.Discrete(3)
 
     def observation_space(self, params: MountainCarParams) -> spaces.Box:
-        # Time is unbounded, because it goes on in steps after the end.
+        # Time is unbounded, because it continues in steps after the end.
         low = [params.min_position, -params.max_speed, 0.0]
         return spaces.Box(low, [params.max_position, params.max_speed, np.inf], (1, 3))
 
@@ -120,7 +120,7 @@ class MountainCar(BsuiteEnvironment[MountainCarState, MountainCarParams]):
         return spaces.Dict({**car, "time": spaces.NATURAL_NUMBERS})
 
     def draw_start(self, key: jax.Array, params: MountainCarParams) -> Float:
-        """The position."""
+        """Draws the position."""
         return random.uniform(key, (), params.reset_low, params.reset_high)
 
     def init_state(self, draws: Float, params: MountainCarParams) -> MountainCarState:

@@ -8,14 +8,14 @@ from envcore.specs import EnvSpec
 from envcore_bsuite.sweep import EXPERIMENTS, Experiment
 
 _ENVIRONMENTS = {
-    "cartpole:CartPole": "Keep a pole upright on a cart; bsuite's own version.",
+    "cartpole:CartPole": "Keep a pole upright on a cart (bsuite's own version).",
     "cartpole_swingup:CartPoleSwingup": "Swing a hanging pole up and hold it, at a cost for every push.",
     "catch:Catch": "Catch a falling ball with a paddle.",
     "deep_sea:DeepSea": "Dive to the bottom right corner, at a cost for each step right.",
     "discounting_chain:DiscountingChain": "Choose the chain whose reward is worth waiting for.",
     "memory_chain:MemoryChain": "Repeat a bit that was shown at the beginning.",
     "mnist:MNISTBandit": "Name the digit in a picture.",
-    "mountain_car:MountainCar": "Drive an underpowered car up a hill; bsuite's own version.",
+    "mountain_car:MountainCar": "Drive an underpowered car up a hill (bsuite's own version).",
     "bandit:SimpleBandit": "Find the best of eleven arms.",
     "umbrella_chain:UmbrellaChain": "Take an umbrella at the start if it will rain at the end.",
 }
@@ -51,7 +51,7 @@ _OPTIONS = {
 
 @hookimpl
 def envcore_env_specs() -> list[EnvSpec]:
-    """The suite's environments, and the 468 settings of bsuite's experiments in 23 families."""
+    """Returns the suite's environments, and the 468 settings of bsuite's experiments in 23 families."""
     specs = [_spec(f"{entry.partition(':')[2]}-bsuite", entry, text, {}) for entry, text in _ENVIRONMENTS.items()]
     stochastic = "The deep sea with wind and noisy rewards."
     specs.append(_spec("DeepSeaStochastic-bsuite", "deep_sea:DeepSea", stochastic, {"deterministic": False}))

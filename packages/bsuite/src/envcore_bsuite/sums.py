@@ -10,11 +10,11 @@ def add(total: jax.Array, excess: jax.Array, term: jax.Array) -> tuple[jax.Array
 
     Args:
       total: float32, the sum so far.
-      excess: float32, the amount by which rounding has made `total` too large; 0 at the start.
-      term: float32, what to add.
+      excess: float32, the amount by which rounding has made `total` too large, 0 at the start.
+      term: float32, the number to add.
 
     Returns:
-      The new total and its excess; their difference in float64 is the sum to about 14 digits.
+      The new total and its excess. Their difference in float64 is the sum to about 14 digits.
     """
     term = term - excess
     new = total + term

@@ -1,8 +1,8 @@
 """The settings of bsuite's 23 experiments: 468 ids such as `"deep_sea/11"`. Imports no JAX.
 
 Original: bsuite 0.3.6 `sweep.py` and `experiments/*/sweep.py`, Osband et al. (2020), "Behaviour suite for reinforcement
-learning". The names below, their keys and their values are bsuite's; a setting's `seed` is always None or absent,
-because here randomness comes from keys.
+learning". Names, keys and values are the same as in bsuite. A setting's `seed` is always None or missing, because
+randomness comes from keys here.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ class Experiment(NamedTuple):
     """One experiment of bsuite.
 
     Attributes:
-      name: as in its ids, for example "deep_sea".
+      name: the first part of its ids, for example "deep_sea".
       settings: keyword arguments of its environment, one mapping per id.
-      episodes: the number of episodes in each setting.
-      tags: what it tests; the first is its type.
+      episodes: number of episodes in each setting.
+      tags: what it tests. The first tag is its type.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Experiment(NamedTuple):
 
 
 def log_path(folder: Path, bsuite_id: str) -> Path:
-    """The file in an agent's folder with the log of an id such as "deep_sea/11", as bsuite names it."""
+    """Returns the log file of an id such as "deep_sea/11" in an agent's folder, named as in bsuite."""
     return folder / f"bsuite_id_-_{bsuite_id.replace('/', '-')}.csv"
 
 
@@ -53,17 +53,17 @@ def _settings(name: str, values: Iterable[object], **others: object) -> tuple[Se
 
 
 def _rescaled(name: str, scales: Iterable[float], has_mapping: bool) -> tuple[Setting, ...]:
-    """Four runs for each scale of the noise or the reward."""
+    """Returns four runs for each scale of the noise or the reward."""
     mappings = [{"mapping_seed": number} if has_mapping else {} for number in range(4)]
     return tuple(MappingProxyType({name: scale, "seed": None, **each}) for scale in scales for each in mappings)
 
 
 def _with_noise_and_scale(name: str, settings: tuple[Setting, ...], episodes: int, *tags: str) -> list[Experiment]:
-    """An experiment of the basic five, and its variants with noisy and with rescaled rewards."""
+    """Yields one of the five basic experiments, and its variants with noisy and with rescaled rewards."""
     has_mapping, others = "mapping_seed" in settings[0], tuple(tag for tag in tags if tag != "basic")
     variants = (("noise", "noise_scale", _NOISE_SCALES), ("scale", "reward_scale", _REWARD_SCALES))
     if name == "cartpole":
-        others = ("generalization",)  # its variants do not count as credit assignment
+        others = ("generalization",)  # its variants don't count as credit assignment
     return [Experiment(name, settings, episodes, tags)] + [
         Experiment(f"{name}_{kind}", _rescaled(option, scales, has_mapping), episodes, (kind, *others))
         for kind, option, scales in variants
@@ -98,7 +98,7 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
         )
     }
 )
-"""Every experiment by its name, in bsuite's order."""
+"""All experiments by name, in bsuite's order."""
 
 SWEEP: tuple[str, ...] = tuple(bsuite_id for each in EXPERIMENTS.values() for bsuite_id in each.ids)
 """All 468 ids."""
@@ -106,12 +106,12 @@ SWEEP: tuple[str, ...] = tuple(bsuite_id for each in EXPERIMENTS.values() for bs
 SETTINGS: Mapping[str, Setting] = MappingProxyType(
     dict(zip(SWEEP, (setting for each in EXPERIMENTS.values() for setting in each.settings), strict=True))
 )
-"""Keyword arguments of an id's environment, by id."""
+"""Keyword arguments of the environment, by id."""
 
 EPISODES: Mapping[str, int] = MappingProxyType(
     {bsuite_id: each.episodes for each in EXPERIMENTS.values() for bsuite_id in each.ids}
 )
-"""The number of episodes that an agent plays, by id."""
+"""Number of episodes that an agent plays, by id."""
 
 TAGS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -119,9 +119,9 @@ TAGS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         for tag in dict.fromkeys(tag for each in EXPERIMENTS.values() for tag in each.tags)
     }
 )
-"""The ids that count for a tag, by tag."""
+"""Ids that count for a tag, by tag."""
 
 TESTING: tuple[str, ...] = tuple(
     each.ids[0] for each in EXPERIMENTS.values() if not each.name.endswith(("_noise", "_scale"))
 )
-"""One id of each experiment without noisy or rescaled rewards, for quick trials of an agent."""
+"""One id of each experiment without noisy or rescaled rewards, for quick tests of an agent."""

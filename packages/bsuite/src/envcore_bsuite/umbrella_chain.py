@@ -25,7 +25,7 @@ class UmbrellaChainState(EnvState):
       need_umbrella: 0 or 1.
       has_umbrella: 0 or 1.
       distractors: the random bits that are shown, 32 to a word, lowest first.
-      total_regret: over all episodes.
+      total_regret: regret over all episodes.
     """
 
     need_umbrella: Int
@@ -39,17 +39,17 @@ class UmbrellaChainParams(EnvParams):
     """Params of `UmbrellaChain`.
 
     Attributes:
-      chain_length: at least 1.
+      chain_length: number of steps in an episode, at least 1.
     """
 
     chain_length: IntParam = 10
 
 
 class UmbrellaChainDraws(NamedTuple):
-    """What a step draws.
+    """Draws of a step.
 
     Attributes:
-      reward_bit: 0 or 1: the sign of a reward before the end.
+      reward_bit: 0 or 1, decides the sign of a reward before the end.
       distractors: as in the state.
     """
 
@@ -58,7 +58,7 @@ class UmbrellaChainDraws(NamedTuple):
 
 
 class UmbrellaChainStart(NamedTuple):
-    """What the start of an episode draws, as in the state.
+    """Draws of the start of an episode, as in the state.
 
     Attributes:
       need_umbrella: 0 or 1.
@@ -78,28 +78,28 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
     Original: bsuite 0.3.6 `environments/umbrella_chain.py`, Osband et al. (2020), "Behaviour suite for reinforcement
     learning".
 
-    The first action decides whether to take the umbrella; later ones have no effect. The last reward tells whether that
-    was right; all rewards before it are noise.
+    The first action decides whether to take the umbrella. Later actions have no effect. The last reward shows whether
+    the decision was right. All rewards before are noise.
 
     Observation: float32 (1, n + 3), where n is `n_distractor`.
       0: 1 if an umbrella is needed, else 0
-      1: 1 if there is one, else 0; random before the first action
+      1: 1 if there is an umbrella, else 0, random before the first action
       2: 1 minus the fraction of the chain that has passed
       3 to n + 2: random bits, new at each step
     Action: int32 ().
       0: leave the umbrella
-      1: take it
-    Reward: 1 or -1: at the end for the right or the wrong choice, before at random.
+      1: take the umbrella
+    Reward: 1 for the right and -1 for the wrong choice at the end. Before the end, 1 or -1 at random.
     Termination: after `chain_length` steps.
 
-    bsuite's `total_regret` adds 2 for each wrong choice since `reset`. It is a field of the state that survives
+    bsuite's `total_regret` adds 2 for each wrong choice since `reset`. It is a field of the state that is kept over
     auto-resets, and an entry of `info`.
 
     Deviations: none.
 
     Attributes:
-      n_distractor: the number of random bits in an observation.
-      chain_length: the number of steps in an episode, at least 1; it sets the default params.
+      n_distractor: number of random bits in an observation.
+      chain_length: number of steps in an episode, at least 1. It sets the default params.
 
     Raises:
       ValueError: an option is out of range.
@@ -182,5 +182,5 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
         return paint_umbrella_chain(height, state.time, *seen, params.chain_length, n_distractor=self.n_distractor)
 
     def _words(self, key: jax.Array) -> jax.Array:
-        """Random words for the distractors and two more bits."""
+        """Draws random words for the distractors and two more bits."""
         return random.bits(key, (num_words(self.n_distractor + 2),))

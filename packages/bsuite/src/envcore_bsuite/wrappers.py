@@ -1,7 +1,7 @@
-"""`RewardNoise` and `RewardScale`: what bsuite's `_noise` and `_scale` experiments do to rewards.
+"""`RewardNoise` and `RewardScale`, the wrappers of bsuite's `_noise` and `_scale` experiments.
 
 Original: bsuite 0.3.6 `utils/wrappers.py`, Osband et al. (2020), "Behaviour suite for reinforcement learning". Only the
-reward changes; what the environment itself counts, such as regret, does not.
+reward changes. Counters of the environment, such as regret, do not.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class RewardScaleParams(WrapperParams):
 
 
 class RewardNoiseDraws(NamedTuple):
-    """What a step of `RewardNoise` draws.
+    """Draws of a step of `RewardNoise`.
 
     Attributes:
-      env_draws: the draws of the wrapped environment.
+      env_draws: draws of the wrapped environment.
       noise: standard normal, before scaling, of the batch shape.
     """
 
@@ -59,7 +59,7 @@ class RewardNoise(ParamsWrapper):
 
     Attributes:
       env: the wrapped environment.
-      noise_scale: standard deviation of the noise; it sets the default params.
+      noise_scale: standard deviation of the noise. It sets the default params.
     """
 
     settings: ClassVar[tuple[str, ...]] = ("noise_scale",)
@@ -88,11 +88,11 @@ class RewardNoise(ParamsWrapper):
 
 @dataclasses.dataclass(frozen=True)
 class RewardScale(ParamsWrapper):
-    """Multiplies every reward by a number.
+    """Multiplies every reward by a constant.
 
     Attributes:
       env: the wrapped environment.
-      reward_scale: the number; it sets the default params.
+      reward_scale: the constant. It sets the default params.
     """
 
     settings: ClassVar[tuple[str, ...]] = ("reward_scale",)
@@ -106,7 +106,7 @@ class RewardScale(ParamsWrapper):
 
     def check_params(self, params: RewardScaleParams) -> None:
         super().check_params(params)
-        require.that(params, ("reward_scale",), np.isfinite, "finite")  # the option may have set it
+        require.that(params, ("reward_scale",), np.isfinite, "finite")  # checked here because an option can set it
 
     def advance(self, state: PyTree, action: PyTree, draws: PyTree, params: RewardScaleParams) -> Outcome:
         outcome = super().advance(state, action, draws, params)

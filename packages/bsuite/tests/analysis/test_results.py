@@ -67,7 +67,7 @@ def test_bad_logs(name: str, text: str, message: str, tmp_path: Path) -> None:
 
 
 def test_no_logs(tmp_path: Path) -> None:
-    with pytest.raises(ResultsError, match=r"holds no logs; their names are like bsuite_id_-_bandit-0\.csv"):
+    with pytest.raises(ResultsError, match=r"holds no logs\. Their names are like bsuite_id_-_bandit-0\.csv"):
         load_results(tmp_path)
     with pytest.raises(ResultsError, match="absent is not a folder"):
         load_results(tmp_path / "absent")

@@ -115,7 +115,7 @@ def test_tag_means_need_only_names_and_scores() -> None:
 @pytest.mark.parametrize(
     ("results", "message"),
     [
-        (pd.DataFrame({"episode": [1]}), "no column bsuite_env, bsuite_id; there are episode"),
+        (pd.DataFrame({"episode": [1]}), "no column bsuite_env, bsuite_id among episode"),
         (a_log("cacth", {"episode": 1, "total_regret": 1}), "unknown experiments: cacth"),
         (
             a_log("catch", {"episode": 1, "total_regret": np.nan}),

@@ -1,10 +1,10 @@
-"""bsuite's analysis of an agent: its score in each experiment, by tag, and the radar plot. Imports no JAX.
+"""bsuite's analysis of an agent: scores by experiment and by tag, and the radar plot. Imports no JAX.
 
     results = load_results("logs/dqn")  # a folder with one agent's logs
     scores = score(results)
     figure = plot_radar({"dqn": score_by_tag(scores)})
 
-Needs pandas and matplotlib, which the extra `envcore-bsuite[analysis]` installs.
+Requires pandas and matplotlib, which the extra `envcore-bsuite[analysis]` installs.
 """
 
 from envcore.suggestions import how_to_install

@@ -1,11 +1,11 @@
-"""The radar plot of bsuite's scores by tag, for one agent or several.
+"""Draws the radar plot of bsuite's scores by tag, for one or several agents.
 
 Original: bsuite 0.3.6 `experiments/summary_analysis.py`, Osband et al. (2020), "Behaviour suite for reinforcement
-learning". As there, tags stand in alphabetical order, the first to the right and the others counterclockwise, and no
+learning". As there, tags are in alphabetical order, the first to the right and the others counterclockwise, and no
 score is drawn closer to the center than 0.05.
 
-Deviations: a missing score is an error, where bsuite draws a zero, and one above 1 (see `scores`) is drawn at 1.
-Several agents also differ in their markers.
+Deviations: a missing score is an error, but bsuite draws a zero. A score above 1 (see `scores`) is drawn at 1. Several
+agents also differ in their markers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from envcore_bsuite.errors import ResultsError
 _LOWEST = 0.05
 _RINGS = (0.25, 0.5, 0.75, 1.0)
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#000000")  # Okabe and Ito (2008)
-_LEGEND_WIDTH = 72  # about as many letters fit side by side
+_LEGEND_WIDTH = 72  # approximate number of letters per line
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
@@ -31,11 +31,11 @@ def plot_radar(tag_scores: Mapping[str, Mapping[str, float] | pd.Series]) -> Fig
     """Draws the scores by tag of at most seven agents.
 
     Args:
-      tag_scores: each agent's scores by tag, as `score_by_tag` returns them, by the agent's name. All need the same
-        tags, at least three.
+      tag_scores: the scores of each agent, from `score_by_tag`, by the agent's name. All agents need the same tags, at
+        least three.
 
     Returns:
-      A figure that is not registered with pyplot: `savefig` writes it to a file.
+      A figure that is not registered with pyplot. Save it with `savefig`.
 
     Raises:
       ResultsError: there are no agents or too many, the agents' tags differ or are too few, or a score is nan.
@@ -66,7 +66,7 @@ def plot_radar(tag_scores: Mapping[str, Mapping[str, float] | pd.Series]) -> Fig
 
 
 def _table(tag_scores: Mapping[str, Mapping[str, float] | pd.Series]) -> pd.DataFrame:
-    """The scores, one column an agent and one row a tag, sorted."""
+    """Returns the scores as a table with one column per agent and one row per tag, sorted."""
     if not 1 <= len(tag_scores) <= len(_COLORS):
         raise ResultsError(f"a radar plot shows 1 to {len(_COLORS)} agents, got {len(tag_scores)}")
     scores = pd.DataFrame({agent: pd.Series(scores, dtype=np.float64) for agent, scores in tag_scores.items()})
@@ -75,7 +75,7 @@ def _table(tag_scores: Mapping[str, Mapping[str, float] | pd.Series]) -> pd.Data
     for agent in scores:
         missing = scores.index[scores[agent].isna()]
         if len(missing):
-            raise ResultsError(f"{agent} has no score for {', '.join(missing)}; leave these tags out for every agent")
+            raise ResultsError(f"{agent} has no score for {', '.join(missing)}. Leave these tags out for every agent")
     return scores.sort_index()
 
 

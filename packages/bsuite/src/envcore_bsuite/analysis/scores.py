@@ -1,15 +1,16 @@
-"""bsuite's scores, from 0 to 1: one per experiment, and their means by tag.
+"""Computes bsuite's scores, from 0 to 1, for each experiment, and their means by tag.
 
 Original: bsuite 0.3.6 `experiments/*/analysis.py` and `experiments/summary_analysis.py`, Osband et al. (2020),
 "Behaviour suite for reinforcement learning".
 
-A log holds sums over all episodes so far. Most scores look at the averages after the last episode: the highest that any
-run of the experiment logged, or the experiment's number of episodes if that is less. Only runs that logged exactly this
-episode count. A score is nan if no row counts.
+A log contains sums over all episodes so far. Most scores use the averages after the last episode: the highest episode
+that any run of the experiment logged, or the experiment's number of episodes if that is less. Only runs that logged
+exactly this episode count. A score is nan if no row counts.
 
 Deviations: none in the scores. As in the original, an mnist score compares every row that is past 90% of the episodes
-with the row before it, also that of another run. If the first row of a run is past 90%, the score depends on the order
-of the runs, and may be infinite or outside of 0 to 1. The column `tags` holds tuples, where bsuite's holds their `str`.
+with the row before it, even if that belongs to another run. If the first row of a run is past 90%, the score depends on
+the order of the runs, and can be infinite or outside of 0 to 1. The column `tags` contains tuples instead of their
+`str`.
 """
 
 from __future__ import annotations
@@ -32,21 +33,21 @@ def score(results: pd.DataFrame) -> pd.DataFrame:
     """Scores one agent in every experiment that has results.
 
     Args:
-      results: as `load_results` returns them. Runs may be unfinished, longer than necessary, or repeated.
+      results: rows from `load_results`. Runs may be unfinished, longer than necessary, or repeated.
 
     Returns:
-      One row per experiment, sorted by name: `bsuite_env` (its name), `score`, `type` (its first tag), `tags` (tuple of
-      str), and `finished` (bool), whether all its runs in the results have played their episodes.
+      One row per experiment, sorted by name: `bsuite_env` (the name), `score`, `type` (the first tag), `tags` (tuple of
+      str), and `finished` (bool, whether all its runs in the results have played their episodes).
 
     Raises:
-      ResultsError: there are no rows, an experiment is unknown, or a column that its score needs is missing or has no
-        number in a row.
+      ResultsError: there are no rows, an experiment is unknown, or a column that its score needs is missing or has a
+        row without a number.
     """
     _check_columns(results, ("bsuite_env", "bsuite_id"), "results")
     unknown = sorted(set(map(str, results["bsuite_env"])) - set(EXPERIMENTS))
     if unknown or results.empty:
         wrong = f"unknown experiments: {', '.join(unknown)}" if unknown else "no rows"
-        raise ResultsError(f"results: {wrong}; load_results reads them from logs")
+        raise ResultsError(f"results: {wrong}. Use load_results to read them from logs")
     with np.errstate(divide="ignore", invalid="ignore"):  # no episodes to average over
         return pd.DataFrame([_score_one(str(name), rows) for name, rows in results.groupby("bsuite_env")])
 
@@ -55,10 +56,10 @@ def score_by_tag(scores: pd.DataFrame) -> pd.Series:
     """Averages over the experiments of each tag.
 
     Args:
-      scores: as `score` returns them; the columns `bsuite_env` and `score` are read.
+      scores: rows from `score`, of which the columns `bsuite_env` and `score` are used.
 
     Returns:
-      The mean score by tag, sorted by tag, named "score"; nan for a tag without experiments.
+      The mean score by tag, sorted by tag, named "score". nan for a tag without experiments.
 
     Raises:
       ResultsError: one of these columns is missing.
@@ -70,10 +71,10 @@ def score_by_tag(scores: pd.DataFrame) -> pd.Series:
 
 
 def _check_columns(frame: pd.DataFrame, columns: Iterable[str], where: str) -> None:
-    """Raises `ResultsError` if one of the columns is missing; `where` says in what."""
+    """Raises `ResultsError` if a column is missing. `where` describes the table for the message."""
     if missing := [column for column in columns if column not in frame]:
         there = ", ".join(map(str, frame))
-        raise ResultsError(f"{where}: no column {', '.join(missing)}; there are {there[:300]}")
+        raise ResultsError(f"{where}: no column {', '.join(missing)} among {there[:300]}")
 
 
 def _score_one(name: str, rows: pd.DataFrame) -> dict[str, object]:
@@ -108,23 +109,23 @@ def _clip(value: float) -> float:
 
 
 def _by(rows: pd.DataFrame, setting: str, rule: _Rule, episodes: int) -> pd.Series:
-    """The rule's values for the rows of each value of a setting, float64."""
+    """Applies the rule to the rows of each value of a setting: float64."""
     return pd.Series([rule(each, episodes) for _, each in rows.groupby(setting)], dtype=np.float64)
 
 
 def _average(rows: pd.DataFrame, sums: pd.Series, episodes: int) -> float:
-    """`sums` per episode, averaged over the runs that have logged the last episode."""
+    """Returns `sums` per episode, averaged over the runs that have logged the last episode."""
     last = np.minimum(rows["episode"].max(), episodes)
     return sums[rows["episode"] == last].mean() / last
 
 
 def _below(rows: pd.DataFrame, regret: pd.Series, baseline: float, episodes: int) -> float:
-    """The fraction of the baseline by which the regret per episode is below it."""
+    """Returns by which fraction of the baseline the regret per episode is below it."""
     return _clip((baseline - _average(rows, regret, episodes)) / baseline)
 
 
 def _balance(column: str, baseline: float, good: float) -> _Rule:
-    """Half for the regret of the returns in `column`, half for the runs with an episode better than `good`."""
+    """Scores the regret of returns in `column`, and the fraction of runs with an episode above `good`, half each."""
 
     def rule(rows: pd.DataFrame, episodes: int) -> float:
         rows = rows[rows["episode"] <= episodes]
@@ -140,7 +141,7 @@ def _swingup(rows: pd.DataFrame, episodes: int) -> float:
 
 
 def _deep_sea(first: int, threshold: float) -> _Rule:
-    """The fraction of the runs whose rate of bad episodes, from episode `first` on, is below the threshold in time.
+    """Returns the fraction of runs whose rate of bad episodes, from episode `first` on, is below the threshold in time.
 
     In time means before dithering would find the treasure once, in about 2**size episodes plus a margin.
     """
@@ -163,7 +164,7 @@ def _discounting_chain(rows: pd.DataFrame, episodes: int) -> float:
 
 
 def _memory(setting: str) -> _Rule:
-    """The fraction of the settings in which less than 3/4 as many episodes as by guessing are not perfect."""
+    """Returns the fraction of settings with less than 3/4 as many imperfect episodes as random guessing."""
 
     def failures(rows: pd.DataFrame, episodes: int) -> float:
         return _average(rows, (rows["episode"] - rows["total_perfect"]) / 0.5, episodes)
@@ -172,7 +173,7 @@ def _memory(setting: str) -> _Rule:
 
 
 def _mnist(rows: pd.DataFrame, episodes: int) -> float:
-    """Half for the regret, half for the accuracy of the last tenth of the episodes."""
+    """Scores the regret, and the accuracy in the last tenth of the episodes, half each."""
     reward = 1 - rows["total_regret"].diff() / rows["episode"].diff()
     accuracy = (reward[rows["episode"] > 0.9 * episodes].mean() + 1) / 2
     return (_below(rows, rows["total_regret"], 1.8, episodes) + accuracy) / 2
@@ -183,7 +184,7 @@ def _mountain_car(rows: pd.DataFrame, episodes: int) -> float:
 
 
 def _umbrella(setting: str) -> _Rule:
-    """The fraction of the settings in which an episode's regret is less than 1/2."""
+    """Returns the fraction of settings in which the regret per episode is less than 1/2."""
 
     def regret(rows: pd.DataFrame, episodes: int) -> float:
         return _average(rows, rows["total_regret"], episodes)
@@ -207,4 +208,4 @@ _RULES: Mapping[str, tuple[tuple[str, ...], _Rule]] = {
     "umbrella_distract": (_REGRET, _umbrella("n_distractor")),
     "umbrella_length": (_REGRET, _umbrella("chain_length")),
 }
-"""Of each experiment, the columns that its score needs, and its rule."""
+"""The columns that an experiment's score needs, and its rule, by experiment."""

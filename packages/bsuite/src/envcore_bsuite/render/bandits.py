@@ -16,7 +16,7 @@ _CARD: painting.Color = (255, 255, 255)
 
 @painting.picture
 def paint_bandit(height: int, total_regret: jax.Array, rewards: ArrayParam) -> jax.Array:
-    """A bar for each arm's reward, on a scale of at least 0 to 1, the best in green, and the regret below.
+    """Paints a bar for each arm's reward, on a scale of at least 0 to 1, the best in green, and the regret below.
 
     The width is 3/2 of the height. `total_regret` is float32 (), `rewards` float32 (arms,).
     """
@@ -40,14 +40,14 @@ def paint_bandit(height: int, total_regret: jax.Array, rewards: ArrayParam) -> j
 def paint_mnist(
     height: int, images: ArrayParam, index: jax.Array, correct_label: jax.Array, total_regret: jax.Array
 ) -> jax.Array:
-    """The image, a row of ten dots for the digits with the correct one in green, and the regret below.
+    """Paints the image, a row of ten dots for the digits with the correct one in green, and the regret below.
 
-    One unit is a pixel of the image; the width is 7/8 of the height.
+    One unit is a pixel of the image. The width is 7/8 of the height.
 
     Args:
-      height: of the picture.
+      height: height of the picture.
       images: uint8 or int8 (n, side, side).
-      index: which of them is shown, int32 ().
+      index: index of the image to show, int32 ().
       correct_label: int32 ().
       total_regret: float32 ().
     """

@@ -1,4 +1,4 @@
-"""Pictures of the chains, from left to right: uint8 (height, width, 3), 3/2 as wide as high."""
+"""Pictures of the chains, from left to right: uint8 (height, width, 3), with a width of 3/2 of the height."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def paint_discounting_chain(
     reward_timestep: ArrayParam,
     max_steps_in_episode: IntParam,
 ) -> jax.Array:
-    """Chains that fork on the left; the length of each is the number of steps until it pays, on a logarithmic scale.
+    """Paints chains that fork on the left. Their lengths show when each one pays, on a logarithmic scale.
 
-    The coin at a chain's end is green where it is the largest, and gray once it has been paid. The chosen chain is
-    dark, and the walker on it goes on to the end of the episode.
+    The coin at the end of a chain is green for the largest reward, and gray after it has been paid. The chosen chain is
+    dark, and the walker on it continues to the end of the episode.
 
     Args:
-      height: of the picture.
+      height: height of the picture.
       time, max_steps_in_episode: int32 ().
-      context: the chosen chain, int32 (); -1 before the choice.
-      rewards: of each chain, float32 (chains,).
-      reward_timestep: when each pays, int32 (chains,).
+      context: the chosen chain, int32 (), -1 before the choice.
+      rewards: reward of each chain, float32 (chains,).
+      reward_timestep: step at which each chain pays, int32 (chains,).
     """
     chains = len(rewards)
     top = chains - 1  # chain k is at y = top - k
@@ -56,7 +56,7 @@ def paint_discounting_chain(
     is_paid = (np.arange(chains, dtype=np.int32) == context) & (reward_timestep <= time)
 
     def nearest(y: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """The index of the nearest chain, and the height of a point above it."""
+        """Returns the index of the nearest chain, and the height of a point above it."""
         level = jnp.clip(jnp.round(y), 0, top)
         return top - level.astype(jnp.int32), y - level
 
@@ -77,7 +77,7 @@ def paint_discounting_chain(
             is_paid[chain], painting.STONE, figures.either(is_best[chain], painting.GREEN, painting.YELLOW)
         )
 
-    # The forks of the upper half; points of the lower half are mirrored to it.
+    # The forks of the upper half. Points of the lower half are mirrored to it.
     ways = bars(jnp.full(chains, first, jnp.float32), 0.065)
     forks = painting.union(*[painting.segment(fork, (first, top / 2 + k), 0.065) for k in range(top // 2 + 1)])
     level, is_chosen = (top - context).astype(jnp.float32), context >= 0
@@ -100,7 +100,7 @@ def paint_discounting_chain(
 def paint_memory_chain(
     height: int, time: jax.Array, context: jax.Array, query: jax.Array, memory_length: IntParam
 ) -> jax.Array:
-    """The context as lamps, bright where a bit is 1, and below it the chain with the walker.
+    """Paints the context as lamps, bright for bits of 1, and below it the chain with the walker.
 
     Lamps are large while the agent sees them. The bit that is asked for gets a ring when the agent is asked. `context`
     is int32 (bits,), the others are int32 ().
@@ -135,10 +135,10 @@ def paint_umbrella_chain(
     *,
     n_distractor: int,
 ) -> jax.Array:
-    """A person on the way to rain or sunshine, with or without an umbrella, and the distractors below.
+    """Paints a person walking to rain or sunshine, with or without an umbrella, and the distractors below.
 
-    Before the choice the umbrella, which is there at random, is gray. `distractors` are bits of words, uint32 (words,),
-    the other numbers int32 ().
+    Before the choice, the umbrella is random and painted gray. `distractors` are bits of words, uint32 (words,), the
+    other numbers are int32 ().
     """
     length = jnp.maximum(chain_length, 1)
     x = _place(time, length)
@@ -189,7 +189,7 @@ def _dome(center: painting.Point, radius: float) -> painting.Shape:
 
 
 def _distractors(bits: jax.Array) -> list[figures.Layer]:
-    """Gray squares in the ground, pale where a bit is 0."""
+    """Gray squares in the ground, pale for bits of 0."""
     if not len(bits):
         return []
     grid = _Grid.of(len(bits), (3.0, 0.33), (4.6, 0.5), most=0.22)
@@ -207,7 +207,7 @@ def _way(y: float, time: jax.Array, steps: jax.Array) -> list[figures.Layer]:
 
 
 def _place(time: jax.Array, steps: jax.Array) -> jax.Array:
-    """The position on the path at a time."""
+    """Returns the position on the path at a time."""
     return _LEFT + (_RIGHT - _LEFT) * jnp.minimum(time.astype(jnp.float32) / steps.astype(jnp.float32), 1)
 
 
@@ -215,9 +215,9 @@ class _Grid(NamedTuple):
     """A grid of squares.
 
     Attributes:
-      rows, columns: how many.
-      side: of a square.
-      center: the middle of the grid.
+      rows, columns: number of rows and columns.
+      side: side of a square.
+      center: center of the grid.
     """
 
     rows: int
@@ -227,7 +227,7 @@ class _Grid(NamedTuple):
 
     @classmethod
     def of(cls, count: int, center: painting.Point, room: tuple[float, float], most: float) -> _Grid:
-        """The grid for `count` squares in an area (width, height): large squares, at most `most`, few unused."""
+        """Returns a grid for `count` squares in an area (width, height). Squares are large, at most `most`."""
 
         def grid(columns: int) -> _Grid:
             rows = math.ceil(count / columns)
@@ -243,7 +243,7 @@ class _Grid(NamedTuple):
     def copies(
         self, shape: painting.Shape, bits: jax.Array, low: painting.Color, high: painting.Color
     ) -> figures.Layer:
-        """A copy of the shape for each bit, 0 or 1 (n,), line by line from the upper left, in the bit's color."""
+        """Copies a shape for each bit, 0 or 1 (n,), line by line from the upper left, in the bit's color."""
         (left, bottom), places = self.corner, self.rows * self.columns
         is_there = (np.arange(places) < len(bits)).reshape(self.rows, self.columns)
         color = painting.shades(jnp.pad(bits, (0, places - len(bits))).reshape(is_there.shape), low, high)

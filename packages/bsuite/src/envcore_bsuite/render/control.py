@@ -1,6 +1,6 @@
 """Pictures of cart-pole, its swing-up and mountain car: uint8 (height, width, 3).
 
-Every number is a float32 () with the name and unit that it has in the state or the params.
+Every number is a float32 () with the same name and unit as in the state or the params.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from envcore import painting, trig
 from envcore.painting import Number, figures
 from envcore.typing import FloatParam
 
-_HINGE = 0.2  # its height in `figures.cart_and_pole`
+_HINGE = 0.2  # height of the hinge in `figures.cart_and_pole`
 
 
 @painting.picture
@@ -23,7 +23,7 @@ def paint_cartpole(
     x_threshold: FloatParam,
     height_threshold: FloatParam,
 ) -> jax.Array:
-    """The cart on its rail, which ends at `x_threshold`, and the line that the pole's tip must stay above.
+    """Paints the cart on its rail, which ends at `x_threshold`, and the line that the pole's tip must stay above.
 
     The width is twice the height.
     """
@@ -50,9 +50,9 @@ def paint_cartpole_swingup(
     height_threshold: FloatParam,
     theta_dot_threshold: FloatParam,
 ) -> jax.Array:
-    """The cart on its rail, the line to swing the pole above, and a pale zone in which the cart gets a reward.
+    """Paints the cart on its rail, the line to swing the pole above, and a pale zone in which the cart gets a reward.
 
-    The pole's tip lights up where it is up, in the zone and slow enough to earn one. The width is twice the height.
+    The pole's tip lights up when it is high, in the zone and slow enough for a reward. The width is twice the height.
     """
     end, pole, near = x_threshold, 2 * length, x_reward_threshold
     reach = pole + _HINGE + 0.2
@@ -75,7 +75,7 @@ def paint_cartpole_swingup(
 def paint_mountain_car(
     height: int, position: jax.Array, goal_position: FloatParam, min_position: FloatParam, max_position: FloatParam
 ) -> jax.Array:
-    """The hill, a wall at its left end, the car and a flag at `goal_position`; width is 3/2 of the height."""
+    """Paints the hill, a wall at its left end, the car and a flag at `goal_position`. Its aspect ratio is 3 to 2."""
     window, layers = figures.car_on_hill(position, goal_position, min_position, max_position)
     return painting.paint(height, window, *layers)
 

@@ -26,7 +26,7 @@ def paint_catch(
     rows: int,
     columns: int,
 ) -> jax.Array:
-    """The board, the ball and the paddle, at a row and a column, int32 (), each; one unit per cell."""
+    """Paints the board, the ball and the paddle, at rows and columns, int32 () each. One unit is a cell."""
     window, board = figures.board(rows, columns)
     paddle = painting.box(figures.cell(paddle_y, paddle_x, rows), (0.94, 0.4), corner=0.15)
     ball = painting.circle(figures.cell(ball_y, ball_x, rows), 0.36)
@@ -35,16 +35,16 @@ def paint_catch(
 
 @painting.picture
 def paint_deep_sea(height: int, row: jax.Array, column: jax.Array, bad_episode: jax.Array, *, size: int) -> jax.Array:
-    """The sea, darker with depth, the diver, and a chest in the bottom right cell; one unit per cell.
+    """Paints the sea, darker with depth, the diver, and a chest in the bottom right cell. One unit is a cell.
 
-    A line leads to the chest until the diver turns left on it. At the end of an episode the diver is on the sand.
-    In a large sea, diver and chest are larger than their cells, and cells of a few pixels are not told apart.
+    A line leads to the chest until the diver turns left on it. At the end of an episode, the diver is on the sand.
+    In a large sea, diver and chest are larger than their cells, and cells of a few pixels are not separated.
 
     Args:
-      height: of the picture.
-      row, column: of the diver, int32 ().
+      height: height of the picture.
+      row, column: position of the diver, int32 ().
       bad_episode: bool (), whether the diver has turned left on the line.
-      size: rows and columns of the sea.
+      size: number of rows and columns of the sea.
     """
     unit = max(1.0, size / 10)
     pad = unit / 2
@@ -72,13 +72,13 @@ def paint_deep_sea(height: int, row: jax.Array, column: jax.Array, bad_episode: 
         (painting.shown(line, ~bad_episode), painting.PAPER),
         (painting.scaled(chest, end, unit), painting.YELLOW),
         (painting.scaled(fittings, end, unit), painting.INK),
-        (painting.circle(at, 0.44 * unit), painting.INK),  # stands out at every depth, unlike orange
+        (painting.circle(at, 0.44 * unit), painting.INK),  # visible at every depth, unlike orange
         (painting.circle(at, 0.3 * unit), painting.ORANGE),
     )
 
 
 def _depth(size: int, x: jax.Array, y: jax.Array) -> painting.Color:
-    """The color of the water at a height above the ground."""
+    """Returns the color of the water at a height above the ground."""
     del x
     share = jnp.clip((jnp.floor(y) + np.float32(0.5)) / size, 0, 1)
     red, green, blue = (np.float32(b) + share * np.float32(a - b) for a, b in zip(_SURFACE, _DEPTHS, strict=True))

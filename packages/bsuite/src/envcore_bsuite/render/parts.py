@@ -1,4 +1,4 @@
-"""Parts that several of bsuite's pictures share."""
+"""Parts that several pictures share."""
 
 from __future__ import annotations
 
