@@ -1,12 +1,12 @@
-"""Windy gridworld for envcore: a complete suite with one environment, which serves as a template.
+"""Windy gridworld for envcore: a complete suite with one environment, for use as a template.
 
     env, params = envcore.make("WindyGridworld-v0")
 
-or, with types that an editor sees:
+or, with types that your editor understands:
 
     from envcore_example import WindyGridworld
 
-Names are imported on first use: importing this package imports no environment.
+Names are imported on first use, so importing this package imports no environment.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from envcore.specs import EnvSpec, PolicySpec
 
 @hookimpl
 def envcore_env_specs() -> list[EnvSpec]:
-    """The suite's environments, a row each."""
+    """Returns the suite's environments, one spec each."""
     return [
         EnvSpec(
             id="WindyGridworld-v0",
@@ -19,5 +19,5 @@ def envcore_env_specs() -> list[EnvSpec]:
 
 @hookimpl
 def envcore_policies() -> list[PolicySpec]:
-    """What `--policy windy` plays."""
+    """Returns the suite's policies, one spec each."""
     return [PolicySpec("windy", "Takes the shortest path of WindyGridworld-v0.", "envcore_example.policies:windy")]

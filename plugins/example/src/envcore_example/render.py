@@ -1,6 +1,6 @@
 """Pictures of the suite's environments.
 
-A painter takes numbers, not a state: so this module imports no environment, and an environment imports it to paint.
+Painters take numbers instead of states, so that environments can import this module without an import cycle.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from envcore import painting
 from envcore.painting import figures
 from envcore.typing import ArrayParam
 
-_STORM = 3  # the strength of the darkest wind
+_STORM = 3  # wind of the darkest column
 
 
 @painting.picture
 def paint_windy_gridworld(
     height: int, position: jax.Array, goal: ArrayParam, *, wind: tuple[int, ...], rows: int
 ) -> jax.Array:
-    """The cells, darker where the wind is stronger, the goal and the agent: uint8 (height, width, 3).
+    """Paints the cells, darker for stronger wind, the goal and the agent: uint8 (height, width, 3).
 
     Args:
-      height: of the picture.
+      height: height of the picture.
       position, goal: row and column, int32 (2,).
-      wind: of each column.
-      rows: of the grid.
+      wind: wind of each column.
+      rows: number of rows of the grid.
     """
     window, _ = figures.board(rows, len(wind))
     strength = np.broadcast_to(np.clip(np.abs(wind), 0, _STORM) / _STORM, (rows, len(wind)))

@@ -22,7 +22,7 @@ class WindyGridworldState(EnvState):
     """State of `WindyGridworld`.
 
     Attributes:
-      position: row and column.
+      position: row and column of the agent.
     """
 
     position: Annotated[jax.Array, "int32 (2,)"]
@@ -33,9 +33,10 @@ class WindyGridworldParams(EnvParams):
     """Params of `WindyGridworld`.
 
     Attributes:
-      start: row and column.
-      goal: row and column.
-      gust_probability: of one cell more, and of one cell less, at most 1/2; exercise 6.10: 1/3.
+      start: row and column of the start.
+      goal: row and column of the goal.
+      gust_probability: probability that the wind is one cell stronger, and that it is one cell weaker, at most 1/2.
+        Exercise 6.10 uses 1/3.
     """
 
     start: Annotated[ArrayParam, "int32 (2,)"] = struct.field(default_factory=lambda: np.array([3, 0]))
@@ -51,26 +52,26 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
     Original: Sutton & Barto (2018), "Reinforcement Learning: An Introduction", second edition, example 6.5 (the grid
     and its wind), exercise 6.9 (king's moves) and exercise 6.10 (the wind with gusts).
 
-    A step is the move plus the wind of the column that it starts from, in cells upwards; the edge of the grid stops it.
-    With probability `gust_probability` the wind of a windy column is one cell stronger, and with the same probability
-    one cell weaker.
+    A step is the move plus the wind of the column where it starts, in cells upwards. The agent stops at the edge of the
+    grid. In a windy column, the wind is one cell stronger with probability `gust_probability`, and one cell weaker with
+    the same probability.
 
     Observation: int32 (2,).
-      0: row of the agent; the top row is 0
+      0: row of the agent, 0 at the top
       1: column of the agent
     Action: int32 ().
       0: up, 1: right, 2: down, 3: left
       With `king_moves` also 4 up-right, 5 down-right, 6 down-left, 7 up-left.
-    Reward: -1 on every step, also the last one.
+    Reward: -1 on every step, including the last one.
     Termination: the agent is on the goal.
     Truncation: after 500 steps.
 
     Deviations: the book has no time limit.
 
     Attributes:
-      rows: height of the grid.
-      wind: of each column from left to right, in cells upwards; its length is the width of the grid.
-      king_moves: eight moves instead of four (exercise 6.9).
+      rows: number of rows of the grid.
+      wind: wind of each column from left to right, in cells upwards. Its length is the number of columns.
+      king_moves: use eight moves instead of four (exercise 6.9).
     """
 
     rows: int = 7
@@ -102,7 +103,7 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
         return WindyGridworldState(position=jnp.asarray(params.start))
 
     def draw(self, key: jax.Array, params: WindyGridworldParams) -> Int:
-        """The gust: what is added to the wind of a windy column, -1, 0 or 1."""
+        """Draws the gust, -1, 0 or 1, which is added to the wind of a windy column."""
         chance = random.uniform(key)
         is_stronger, is_weaker = chance < params.gust_probability, chance >= 1 - params.gust_probability
         return is_stronger.astype(jnp.int32) - is_weaker.astype(jnp.int32)
@@ -120,6 +121,6 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
         return state.position
 
     def render(self, state: WindyGridworldState, params: WindyGridworldParams, height: int = 256) -> jax.Array:
-        from envcore_example.render import paint_windy_gridworld  # late: only who looks pays for pictures
+        from envcore_example.render import paint_windy_gridworld  # imported late, because only pictures need it
 
         return paint_windy_gridworld(height, state.position, params.goal, wind=self.wind, rows=self.rows)
