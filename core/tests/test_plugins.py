@@ -124,7 +124,7 @@ def test_a_disabled_plugin_is_not_imported(site: FakeSite, monkeypatch: pytest.M
     site.add_suite("good-suite", "A-v0", entry_points="another = good_suite_plugin")
     monkeypatch.setenv("ENVCORE_DISABLE_PLUGINS", disabled)
     record = found("bad-suite")
-    assert (record.status, record.specs, record.error) == ("disabled", (), "ENVCORE_DISABLE_PLUGINS names it")
+    assert (record.status, record.specs, record.error) == ("disabled", (), "it is listed in ENVCORE_DISABLE_PLUGINS")
     assert module not in sys.modules
     assert found("good-suite").status == "loaded"
 

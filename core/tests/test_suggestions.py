@@ -56,7 +56,7 @@ def test_how_to_install_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_the_distribution_to_install_is_named(env_id: str, requirement: str) -> None:
-    expected = f"{requirement} has environments with such ids: {how_to_install(requirement)}."
+    expected = f"Such ids belong to {requirement}: {how_to_install(requirement)}."
     assert expected in message(env_id)
     assert expected in message(env_id, "good-suite:A-v0", "envcore-bridges:brax/ant")
 

@@ -215,7 +215,7 @@ class Environment(abc.ABC, Generic[StateT, ParamsT]):
         return ()
 
     def may_truncate(self, params: ParamsT) -> bool:
-        """Returns whether steps can be truncated. By default, this is whether there is a time limit, or a traced one.
+        """Returns whether steps can be truncated. By default, True if there is a time limit or it is traced.
 
         If not, every episode ends by termination, and a learner doesn't need `final_obs`. Wrappers whose `advance`
         truncates for other reasons must return True.

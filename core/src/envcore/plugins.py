@@ -115,7 +115,7 @@ def discover() -> tuple[PluginRecord, ...]:
             entry_point = _entry_point(distribution)
             record = dataclasses.replace(record, name=entry_point.name, module=entry_point.value)
             if disabled & {name, canonicalize_name(entry_point.name)}:
-                error = "ENVCORE_DISABLE_PLUGINS names it"
+                error = "it is listed in ENVCORE_DISABLE_PLUGINS"
                 record = dataclasses.replace(record, status="disabled", error=error)
             else:
                 _check_core_version(distribution)

@@ -52,7 +52,7 @@ def check_key(key: object) -> None:
         got = f"an array of {key.dtype}{list(key.shape)}" if is_array else repr(key)
         raise InvalidArgumentError(f"expected a random key, got {got}: make one with jax.random.key(seed).")
     if batch:
-        raise InvalidArgumentError(f"expected one random key, got a batch of {batch}: use jax.vmap, or one of them.")
+        raise InvalidArgumentError(f"expected one random key, got a batch of {batch}: use jax.vmap, or pass one.")
 
 
 def split(key: jax.Array, num: int = 2) -> jax.Array:
@@ -283,7 +283,7 @@ def _pair(key: jax.Array, counter: Pair) -> jax.Array:
     return compute_once(lambda key, counter: jnp.stack(threefry(key, counter)), key, counter)
 
 
-# Jitted, and written with `lax` functions instead of operators: programs trace it for each draw, now 3x faster.
+# Jitted, and written with `lax` functions instead of operators: programs trace it for each draw, and this is 3x faster.
 @jax.jit
 def threefry(key: jax.Array, counters: Pair) -> Pair:
     """Threefry-2x32 with 20 rounds (Salmon et al. 2011)."""

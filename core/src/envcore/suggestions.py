@@ -70,9 +70,9 @@ def unknown_environment(env_id: str, ids: Mapping[str, Any], plugins: Sequence[P
     if meant := elsewhere or nearest(name, ids):
         parts.append(f"Did you mean {' or '.join(map(repr, meant))}?")
     missing = _missing(name, ids, {plugin.distribution for plugin in plugins})
-    parts += [f"{each} has environments with such ids: {how_to_install(each)}." for each in missing]
+    parts += [f"Such ids belong to {each}: {how_to_install(each)}." for each in missing]
     parts += left_out(plugins)
-    return " ".join([*parts, "`list(envcore.registry)`, or `envcore list` of envcore-cli, shows what is installed."])
+    return " ".join([*parts, "Use `list(envcore.registry)` or `envcore list` to see what is installed."])
 
 
 def left_out(plugins: Iterable[PluginRecord]) -> Iterator[str]:

@@ -37,7 +37,7 @@ def test_two_processes_report_what_one_reports() -> None:
 @pytest.mark.parametrize(
     ("more", "num_devices", "message"),
     [
-        (("--seed", "1"), 2, "process 1 has another command than process 0: start all of them alike."),
+        (("--seed", "1"), 2, "process 1 differs from process 0 in its command: they must match."),
         ((), 1, "the processes have different numbers of devices: start all of them with the same number."),
     ],
 )

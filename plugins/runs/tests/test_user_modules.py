@@ -55,5 +55,5 @@ def test_another_process_has_another_script(monkeypatch: pytest.MonkeyPatch) -> 
 
     Own.__module__, Own.__qualname__ = "__main__", "Own"
     monkeypatch.setattr(sys.modules["__main__"], "Own", Own, raising=False)
-    with pytest.raises(InvalidArgumentError, match="define it at the top of a module that the script imports"):
+    with pytest.raises(InvalidArgumentError, match="Define it at the top level of a module that the script imports"):
         reference_to("thing", Own)

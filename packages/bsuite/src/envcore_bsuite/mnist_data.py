@@ -85,13 +85,13 @@ def load(source: Source) -> Mnist:
     paths = _fetched(folder) if source.is_published else [_own_file(folder, name) for name in (IMAGES, LABELS)]
     images, labels = (_read(path, ndim) for path, ndim in zip(paths, (3, 1), strict=True))
     if images.shape[1:] != (SIDE, SIDE):
-        raise DatasetError(f"{paths[0]} must hold images of {SIDE}x{SIDE} pixels, its are {images.shape[1:]}.")
+        raise DatasetError(f"{paths[0]} must hold images of {SIDE}x{SIDE} pixels, but they are {images.shape[1:]}.")
     if len(images) != len(labels) or not len(images):
         raise DatasetError(
-            f"{folder} must hold one label per image, it holds {len(images)} images, {len(labels)} labels."
+            f"{folder} must hold one label per image, but it holds {len(images)} images and {len(labels)} labels."
         )
     if labels.max() >= CLASSES:
-        raise DatasetError(f"{paths[1]} must hold labels from 0 to {CLASSES - 1}, it holds {labels.max()}.")
+        raise DatasetError(f"{paths[1]} must hold labels from 0 to {CLASSES - 1}, but it holds {labels.max()}.")
     return Mnist(images, labels)
 
 

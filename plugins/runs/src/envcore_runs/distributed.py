@@ -200,9 +200,9 @@ def _check_same(given: Any) -> None:
     versions: dict[str, Any] = {name: metadata.version(name) for name in _LIBRARIES}
     versions |= {each.distribution: each.version for each in registry.plugins if each.status == "loaded"}
     versions |= {name: getattr(jax.config, name) for name in _SETTINGS}
-    kinds = {"another command": given, "other versions of libraries or settings of JAX": versions}
+    kinds = {"command": given, "versions or JAX settings": versions}
     digests = [np.frombuffer(hashlib.sha256(repr(each).encode()).digest(), np.uint8) for each in kinds.values()]
     found = process_allgather(np.stack(digests))
     for number, kind in np.argwhere((found != found[0]).any(-1)):
         jax.distributed.shutdown()  # all processes get here and exit one by one
-        raise ProcessError(f"process {number} has {list(kinds)[kind]} than process 0: start all of them alike.")
+        raise ProcessError(f"process {number} differs from process 0 in its {list(kinds)[kind]}: they must match.")
