@@ -147,8 +147,8 @@ class CheckActions(Wrapper):
     `jax.errors.JaxRuntimeError` with the same message. Programs run asynchronously, so you see the error where you wait
     for a result, for example with `jax.block_until_ready`. It doesn't say which step failed.
 
-    The order of wrappers matters: around `ClipAction` it checks the actions that you pass, and inside it the clipped
-    ones.
+    The order of wrappers matters. Around `ClipAction` it checks the actions that you pass, and inside `ClipAction` the
+    clipped ones.
     """
 
     def advance(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree) -> Outcome:

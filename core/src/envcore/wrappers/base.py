@@ -25,8 +25,8 @@ from envcore.typing import PyTree
 class WrapperState:
     """State of a wrapper that keeps state.
 
-    You can read the fields of the wrapped state directly: `state.time`, `state.theta`, or
-    `state.observation_statistics`, wherever `NormalizeObservation` is in the stack.
+    You can read the fields of the wrapped state directly, as in `state.time`, `state.theta`, or
+    `state.observation_statistics` wherever `NormalizeObservation` is in the stack.
 
     Attributes:
       env_state: state of the wrapped environment.
