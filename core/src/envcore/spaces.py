@@ -77,7 +77,7 @@ class Space:
         raise NotImplementedError
 
     def sample_legal(self, key: jax.Array, mask: PyTree) -> jax.Array:
-        """Returns a random element that an action mask allows. If the mask allows none, returns any element.
+        """Returns a random element that an action mask allows. If it allows none, samples from all elements.
 
         Args:
           key: a random key.

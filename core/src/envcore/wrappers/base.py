@@ -158,7 +158,7 @@ class Wrapper(Environment):
         return arguments.init_state(self.env, draws, self.inner_params(params))
 
     def transition(self, state: PyTree, action: PyTree, draws: PyTree, params: PyTree, /) -> tuple[PyTree, ...]:
-        """Returns what `advance` returns except `truncated`. The time in the state has already been increased."""
+        """Returns what `advance` returns except `truncated`. The state's time has already advanced."""
         outcome = self.advance(state, action, draws, params)
         return outcome.state, outcome.reward, outcome.terminated, outcome.info
 
@@ -220,7 +220,7 @@ class ParamsWrapper(Wrapper):
     """Base class of wrappers with params of their own, `WrapperParams`.
 
     Subclasses implement `default_params`. If you pass the params of the wrapped environment alone, such as those from
-    `make`, the wrapper uses its defaults for its own.
+    `make`, the wrapper adds the defaults of its own params.
     """
 
     def _completed(self, params: PyTree) -> PyTree:

@@ -104,8 +104,8 @@ class Sharded(Batched):
 
     `reset`, `step` and rollouts take and return arrays of the whole batch, whose first axis is split over the devices.
     `jit` compiles one program for all of them. For the same keys, states, observations and rewards equal those of
-    `Batched(env, num_envs)` on one device, bit for bit. The exception are key types like "rbg", whose draws under
-    `vmap` depend on the batch. Devices don't communicate in a step.
+    `Batched(env, num_envs)` on one device, bit for bit. Key types like "rbg" are an exception, because their draws
+    under `vmap` depend on the batch. Devices don't communicate in a step.
 
     Inside `jax.shard_map` or `jax.pmap`, use `Batched` with an `axis_name` instead.
 
