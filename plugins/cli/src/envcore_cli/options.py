@@ -43,9 +43,9 @@ Coordinator = Annotated[
     str | None,
     typer.Option(
         metavar="HOST:PORT",
-        help="To run the same command in several processes, the address where process 0 listens. An IP address of its "
-        "machine listens on that address only, a host name on all interfaces. On CPUs, every process also listens at "
-        "the address of its machine's host name. Connections are not authenticated. "
+        help="Address of process 0, to run the same command in several processes. With an IP address, process 0 "
+        "listens on that address only, with a host name on all interfaces. On CPUs, every process also listens on the "
+        "address of its machine's host name. Connections are not authenticated. "
         "Not needed with SLURM, Open MPI, Kubernetes and Cloud TPU.",
     ),
 ]
