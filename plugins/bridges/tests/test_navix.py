@@ -164,7 +164,7 @@ def test_other_actions_and_their_names() -> None:
 
 
 def test_errors_say_what_is_wrong() -> None:
-    with pytest.raises(InvalidArgumentError, match=rf"^navix/{CHEAP} refuses its options: .*'wrong_option'$"):
+    with pytest.raises(InvalidArgumentError, match=rf"^navix/{CHEAP} got invalid options: .*'wrong_option'$"):
         envcore.make(f"navix/{CHEAP}", wrong_option=1)
     with pytest.raises(InvalidArgumentError, match="Navix has no environment 'Navix-Nothing-v0'"):
         from_navix("Navix-Nothing-v0")
