@@ -125,7 +125,7 @@ def test_pictures_are_the_screen() -> None:
 
 
 def test_errors(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    with pytest.raises(InvalidArgumentError, match=r"jaxtari/pong refuses its options: .*'wrong_option'"):
+    with pytest.raises(InvalidArgumentError, match=r"jaxtari/pong got invalid options: .*'wrong_option'"):
         envcore.make("jaxtari/pong", wrong_option=1)
     with pytest.raises(InvalidArgumentError, match="JAXtari has no environment 'pang'"):
         from_jaxtari("pang")

@@ -174,7 +174,7 @@ def test_classes_and_functions_of_the_user_s_make_environments() -> None:
 
 
 def test_errors_say_what_is_wrong() -> None:
-    with pytest.raises(InvalidArgumentError, match=rf"^xminigrid/{CHEAP} refuses its options: .*'wrong_option'$"):
+    with pytest.raises(InvalidArgumentError, match=rf"^xminigrid/{CHEAP} got invalid options: .*'wrong_option'$"):
         envcore.make(f"xminigrid/{CHEAP}", wrong_option=1)
     with pytest.raises(InvalidArgumentError, match="XLand-MiniGrid has no environment 'MiniGrid-Nothing'"):
         from_xminigrid("MiniGrid-Nothing")
