@@ -52,16 +52,3 @@ def test_game() -> None:
 def test_rewards_are_bsuites(seed: int) -> None:
     rewards = SimpleBandit(seed).default_params.rewards
     np.testing.assert_array_equal(rewards, lockstep.seeded_tables()[f"bandit.mapping_seed{seed}"])
-
-
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        ({"num_actions": 1}, "at least 2 arms, got num_actions=1"),
-        ({"mapping_seed": 2**32}, r"from 0 to 2\*\*32 - 1, got 4294967296"),
-        ({"mapping_seed": 1.0}, "must be an integer .* got 1.0"),
-    ],
-)
-def test_bad_options(options: dict[str, Any], error: str) -> None:
-    with pytest.raises(ValueError, match=error):
-        SimpleBandit(**options)

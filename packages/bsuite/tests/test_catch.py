@@ -66,9 +66,3 @@ def test_balls_fall_in_all_columns_alike() -> None:
     counts = np.bincount(ball_x, minlength=5)
     assert len(counts) == 5
     assert (np.abs(counts - 400) < 4 * np.sqrt(2000 * 0.16)).all()
-
-
-@pytest.mark.parametrize("options", [{"rows": 1}, {"columns": 0}])
-def test_bad_options(options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="at least 2 rows and 1 column"):
-        Catch(**options)

@@ -118,15 +118,3 @@ def test_draws_are_normal_and_uniform() -> None:
     assert 0.99 < wind.max() < 1
     assert abs(wind.mean() - 0.5) < 4 / (12 * 4000) ** 0.5
     assert abs(np.corrcoef(noise, wind)[0, 1]) < 4 / 4000**0.5
-
-
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        ({"size": 0}, "size must be at least 1, got 0"),
-        ({"mapping_seed": -1}, r"mapping_seed must be an integer from 0 to 2\*\*32 - 1, got -1"),
-    ],
-)
-def test_bad_options(options: dict[str, Any], error: str) -> None:
-    with pytest.raises(ValueError, match=error):
-        DeepSea(**options)

@@ -72,8 +72,3 @@ def test_the_time_limit_is_a_param() -> None:
     assert not info["truncated"]
     assert info["discount"] == 0
     np.testing.assert_array_equal(obs, jnp.array([[3.0, 1.0]]))
-
-
-def test_bad_options() -> None:
-    with pytest.raises(ValueError, match=r"mapping_seed must be an integer from 0 to 2\*\*32 - 1, got -1"):
-        DiscountingChain(-1)

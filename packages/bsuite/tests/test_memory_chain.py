@@ -80,9 +80,3 @@ def test_contexts_and_queries_are_uniform() -> None:
     assert (abs(counts - 100) < 45).all()
     correlation = np.corrcoef(np.column_stack([state.context, state.query]).T) - np.eye(41)
     assert (abs(correlation) < 5 / 4000**0.5).all()
-
-
-@pytest.mark.parametrize("options", [{"num_bits": 0}, {"num_bits": 2**16 + 1}, {"memory_length": 0}])
-def test_bad_options(options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"num_bits from 1 to 65536 and memory_length of at least 1, got \d+ and \d+"):
-        MemoryChain(**options)

@@ -12,7 +12,6 @@ from typing import Any
 
 import mnist_files
 import numpy as np
-import pooch
 import pytest
 from envcore.errors import DatasetError
 from envcore_bsuite import mnist_data
@@ -64,15 +63,6 @@ def test_the_users_own_images(tmp_path: Path, packed: bool) -> None:
         assert not array.flags.writeable
 
 
-def test_where_mnist_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / project)
-    monkeypatch.setenv("ENVCORE_DATA_DIR", str(tmp_path / "data"))
-    assert mnist_data.locate() == (str(tmp_path / "data" / "mnist"), True)
-    monkeypatch.setenv("ENVCORE_DATA_DIR", "")
-    assert mnist_data.locate() == (str(tmp_path / "envcore" / "mnist"), True)
-    assert mnist_data.locate(str(tmp_path)) == (str(tmp_path), False)
-
-
 @pytest.mark.parametrize("there", [None, b"foreign"])
 def test_what_is_absent_or_another_file_is_downloaded(tmp_path: Path, web: Web, there: bytes | None) -> None:
     (tmp_path / "user" / "mnist").mkdir(parents=True)
@@ -94,14 +84,6 @@ def test_offline(tmp_path: Path, offline: None, monkeypatch: pytest.MonkeyPatch)
         assert part in message
     assert "\n" not in message
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
-
-
-def test_a_page_in_place_of_the_file(tmp_path: Path, web: Web) -> None:
-    for name in FILES:
-        (tmp_path / "web" / name).write_text("please log in")
-    with pytest.raises(DatasetError, match=r"hash of downloaded file .* does not match"):
-        load_mnist()
-    assert not any(path.is_file() for path in (tmp_path / "user").rglob("*"))
 
 
 IMAGE = mnist_files.idx(np.zeros((2, 28, 28), np.uint8))

@@ -1,4 +1,4 @@
-"""Invalid params are rejected before anything is traced."""
+"""Invalid options and params are rejected before anything is traced."""
 
 from __future__ import annotations
 
@@ -99,3 +99,21 @@ def test_any_finite_number_is_accepted(env: Any, names: tuple[str, ...]) -> None
 
 def test_the_tables_say_of_every_param_what_it_refuses() -> None:
     check_every_param_is_refused("envcore_bsuite", BAD, ANY_FINITE)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        (SimpleBandit, {"num_actions": 1}, "at least 2 arms, got num_actions=1"),
+        (SimpleBandit, {"mapping_seed": 1.0}, "must be an integer .* got 1.0"),
+        (Catch, {"rows": 1}, "at least 2 rows and 1 column"),
+        (DeepSea, {"size": 0}, "size must be at least 1, got 0"),
+        (DeepSea, {"mapping_seed": -1}, r"mapping_seed must be an integer from 0 to 2\*\*32 - 1, got -1"),
+        (DiscountingChain, {"mapping_seed": -1}, r"mapping_seed must be an integer from 0 to 2\*\*32 - 1, got -1"),
+        (MemoryChain, {"num_bits": 0}, r"num_bits from 1 to 65536 and memory_length of at least 1, got 0 and \d+"),
+        (UmbrellaChain, {"n_distractor": -1}, "n_distractor of at least 0 and chain_length of at least 1, got -1 and"),
+    ],
+)
+def test_invalid_options_are_rejected(kind: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        kind(**options)

@@ -15,20 +15,10 @@ from envcore.registration import Registry
 from envcore.specs import AlgorithmSpec
 from envcore_baselines import algorithms
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.es import ES, ESConfig
 from envcore_baselines.plugin import envcore_algorithms
 from envcore_baselines.ppo import PPO, PPOConfig
 from guessing import Guess, GuessConfig
 from toy import Counter
-
-
-@pytest.mark.parametrize(
-    ("name", "kind", "settings"), [("ppo", PPO, PPOConfig(total_steps=4)), ("es", ES, ESConfig(total_steps=4))]
-)
-def test_a_name_leads_to_its_class(name: str, kind: Any, settings: Any) -> None:
-    config = algorithms.config(name, None, {"total_steps": 4})
-    assert config == settings
-    assert type(algorithms.learner(name, Counter(), Counter().default_params, config)) is kind
 
 
 def test_an_environment_that_observes_no_numbers() -> None:

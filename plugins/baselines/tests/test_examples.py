@@ -73,18 +73,11 @@ def test_getting_started(tmp_path: Path) -> None:
         """
 import numpy as np
 
-assert env.step(key_step, state, action, params)[1].time == next_state.time == 1
 assert -16.3 * 200 < episode_return < -200
-assert batch_returns.shape == (10,) and len(set(batch_returns.tolist())) == 10
 np.testing.assert_allclose(batch_returns[3], rollout(keys[3], policy, params), rtol=1e-4)
-assert population_returns.shape == (5, 10)
 one = jax.tree.map(lambda x: x[2], policies)
 np.testing.assert_allclose(population_returns[2], batch_rollout(keys, one, params), rtol=1e-4)
-assert gravity_returns.shape == (4, 10)
 np.testing.assert_allclose(gravity_returns[2], batch_returns, rtol=1e-4)  # gravity 10 is the default
-assert len(set(gravity_returns.mean(axis=1).tolist())) == 4
-assert device_returns.shape == (jax.device_count(), 4)
-assert len(device_returns.sharding.device_set) == 2
 np.testing.assert_allclose(device_returns[1], batch_rollout(device_keys[1], policy, params), rtol=1e-4)
 """,
         tmp_path,
@@ -96,24 +89,9 @@ def test_mountain_car(tmp_path: Path) -> None:
     execute(
         read_notebook("mountain_car"),
         """
-import numpy as np
-
-assert all_obs.shape == (2, 4, 1000, 2) and all_reward.shape == all_done.shape == (2, 4, 1000)
-assert len(all_obs.sharding.device_set) == 2
-assert (all_reward == -1).all()
-np.testing.assert_array_equal(jnp.argwhere(all_done[1, 2])[:, 0], [199, 399, 599, 799, 999])
-pushes = [jnp.diff(all_obs[0, car, :199, 1]) + 0.0025 * jnp.cos(3 * all_obs[0, car, :198, 0]) for car in range(4)]
-for push in pushes:
-    np.testing.assert_array_equal(np.unique(np.round(1000 * push)), [-1, 0, 1])  # all actions are taken
-assert not np.allclose(pushes[0], pushes[1])  # each car takes its own
-
-position, velocity = np.moveaxis(np.asarray(pumped_obs), -1, 0)
-np.testing.assert_array_equal(pumped_done, position >= 0.5)  # the last observation of each episode is stored
-assert (pumped_done.sum(axis=-1) >= 5).all()
-expected = velocity + np.where(velocity < 0, -0.001, 0.001) - 0.0025 * np.cos(3 * position)
-continues = ~pumped_done[..., :-1] & (position[..., 1:] > -1.2)  # the left wall stops a car
-np.testing.assert_allclose(velocity[..., 1:][continues], expected[..., :-1][continues], atol=1e-6)
-
+assert all_obs.shape == (2, 4, 1000, 2) and len(all_obs.sharding.device_set) == 2
+assert jnp.argwhere(all_done[1, 2])[:, 0].tolist() == [199, 399, 599, 799, 999]
+assert (pumped_done == (pumped_obs[..., 0] >= 0.5)).all()  # the last observation of each episode is stored
 assert (random_episodes == 100).all() and (random_returns == -200).all()
 assert -121 < pumped_returns.mean() < -118
 """,

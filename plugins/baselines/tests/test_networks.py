@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,14 +10,13 @@ import envcore_baselines
 import jax
 import numpy as np
 import pytest
-from envcore import spaces
 from envcore.errors import FileError, InvalidArgumentError
 from envcore_baselines import algorithms, training
 from envcore_baselines.errors import ConfigError
 from envcore_baselines.ppo import PPO
 from envcore_baselines.run import Run
 from envcore_baselines.trained import TrainedAgent
-from own_network import Linear, LinearValues, apply, init
+from own_network import Linear, LinearValues
 from toy import Counter
 
 if TYPE_CHECKING:
@@ -86,25 +84,6 @@ def test_a_run_finds_it_again(run: Command, tmp_path: Path) -> None:
     for network in (Linear(2), type("Local", (Linear,), {})):
         with pytest.raises(InvalidArgumentError, match=r"the network .* has no name by which a saved run can find it"):
             envcore_baselines.train("ppo", "Counter-v0", network=network, out=tmp_path / "other", **SMALL)
-
-
-class Flags(Counter):
-    """Observes bools."""
-
-    def observation_space(self, params: Any) -> spaces.Box:
-        return spaces.Box(0, 1, (self.goal + 1,), np.bool_)
-
-    def observe(self, state: Any, params: Any) -> jax.Array:
-        return super().observe(state, params) > 0
-
-
-def test_normalized_observations_are_floats() -> None:
-    env, network = Flags(), types.SimpleNamespace(init=init, apply=lambda weights, obs: apply(weights, ~obs))
-    for is_normalized in (False, True):
-        config = algorithms.config("ppo", None, {**SMALL, "normalize_observations": is_normalized})
-        fails = pytest.raises(TypeError) if is_normalized else contextlib.nullcontext()
-        with fails:
-            algorithms.learner("ppo", env, env.default_params, config, network)
 
 
 def test_the_command(run: Command, tmp_path: Path) -> None:

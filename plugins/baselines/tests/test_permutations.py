@@ -17,8 +17,8 @@ class TestPermutations:
         if size > 1:
             assert stats.chisquare(counts.reshape(-1)).pvalue > 1e-4
 
-    @pytest.mark.parametrize("size", [2**16, 2**18])
-    def test_long_ones_too(self, size):
+    def test_long_ones_too(self):
+        size = 2**16
         parts = size // 64
         order = np.asarray(permutations(jax.random.key(0), 1, size))[0]
         np.testing.assert_array_equal(np.sort(order), np.arange(size))

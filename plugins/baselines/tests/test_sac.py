@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import envcore
@@ -11,11 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import spaces
-from envcore_baselines import algorithms
 from envcore_baselines.dqn import Transition
-from envcore_baselines.errors import ConfigError
 from envcore_baselines.sac import SAC, SACConfig, squashed
-from learning import Whole, mean_returns
+from learning import mean_returns
 from scipy import integrate, stats
 from toy import Counter, Spring
 
@@ -35,12 +32,9 @@ class Wide(Spring):
         return super().transition(state, action[1], draws, params)
 
 
-@dataclasses.dataclass(frozen=True)
 class Unbounded(Spring):
-    bound: float = np.inf
-
     def action_space(self, params: Any) -> Any:
-        return spaces.Box(-self.bound, self.bound, (1,))
+        return spaces.Box(-np.inf, np.inf, (1,))
 
 
 class Reader(SAC):
@@ -173,17 +167,6 @@ def test_only_what_is_stored_is_sampled() -> None:
 
 
 @pytest.mark.slow
-def test_targets_follow_slowly() -> None:
-    sac = learner(Spring(), gradient_steps=1, target_rate=0.1)
-    before = jax.jit(sac.init)(KEY)
-    after, _ = jax.jit(sac.update)(before)
-    trees = (before.targets, after.learned.critics, after.targets)
-    for old, new, target in zip(*map(jax.tree.leaves, trees), strict=True):
-        np.testing.assert_allclose(target, 0.9 * old + 0.1 * new, rtol=1e-5, atol=1e-7)
-        assert (np.asarray(target) != np.asarray(old)).any()
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("correlation", [0.0, 0.9])
 def test_noise_is_correlated_in_time(correlation: float) -> None:
     sac = learner(Spring(), num_envs=16, replay_capacity=1024, noise_correlation=correlation)
@@ -205,21 +188,13 @@ def test_noise_is_correlated_in_time(correlation: float) -> None:
     ("env", "settings", "message"),
     [
         (Counter(), {}, "sac needs actions of a float Box with finite bounds, to 1.7e38, Counter has Discrete"),
-        (Whole(), {}, "sac needs actions of a float Box with finite bounds, to 1.7e38, Whole has Box"),
         (Unbounded(), {}, "sac needs actions of a float Box with finite bounds, to 1.7e38, Unbounded has Box"),
-        (
-            Unbounded(bound=3e38),
-            {},
-            "sac needs actions of a float Box with finite bounds, to 1.7e38, Unbounded has Box",
-        ),
         (Spring(), {"num_envs": 5}, r"num_envs \* rollout_steps = 10 must divide replay_capacity, got 32"),
     ],
 )
 def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         learner(env, **settings)
-    with pytest.raises(ConfigError, match=message):
-        algorithms.learner("sac", env, env.default_params, SACConfig(**{**vars(SMALL), **settings}))
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import registry
-from envcore.errors import FileError, InvalidArgumentError
+from envcore.errors import InvalidArgumentError
 from envcore.rollout import run_rollout, start_rollout
 from envcore.wrappers import RunningStatistics
 from envcore_baselines import trained
@@ -106,11 +106,6 @@ def test_statistics_and_large_numbers_are_saved_as_they_are(run_folder: Path, tm
             np.testing.assert_array_equal(x, getattr(statistics, name.rsplit(".", 1)[1]))
 
 
-def test_one_that_does_not_exist() -> None:
-    with pytest.raises(FileError, match=r"Nothing-v0 is neither .* Those are .*CartPole-v1, "):
-        envcore_baselines.load("Nothing-v0")
-
-
 @pytest.fixture
 def suites(run: Run) -> None:
     """Environments of the suites, in the registry of `run`."""
@@ -134,10 +129,7 @@ def test_as_a_policy_of_the_command_line(run: Run, run_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (
-            ("trained", "Counter-v0"),
-            "Counter-v0 is neither an environment with a trained agent nor",
-        ),
+        (("trained", "Counter-v0"), "Counter-v0 is neither an environment with a trained agent nor"),
         (("trained:nowhere", "Counter-v0"), "nowhere holds no run: there is no run.json in it."),
         (("trained", "DeepSea-bsuite", "--option", "size=9"), "does not fit at "),
         (("trained", "MemoryChain-bsuite"), "policy trained has a memory"),

@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 from command_line import Run as Command
 from envcore.errors import EnvcoreError, FileError, InvalidArgumentError
-from envcore.wrappers import FrameStack
 from envcore_baselines import training
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.run import CHECKPOINT, Run
+from envcore_baselines.run import CHECKPOINT
 from envcore_runs import checkpoint
 from envcore_testing.compilation import programs_compiled
 from guessing import Guess, GuessState
@@ -202,16 +201,6 @@ def test_an_algorithm_of_the_user(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match=r"the algorithm .* has no name by which a saved run can find it"):
         envcore_baselines.train(Local, "Counter-v0", out=tmp_path / "local")
     assert not (tmp_path / "local").exists()
-
-
-@pytest.mark.slow
-def test_an_environment_of_the_user(tmp_path: Path) -> None:
-    found = envcore_baselines.train("ppo", Counter(goal=2), params={"bonus": 0.25}, out=tmp_path, **SMALL)
-    run = Run.load(tmp_path)
-    assert (run.env_id, run.options, run.params) == ("toy:Counter", {"goal": 2}, {"bonus": 0.25})
-    np.testing.assert_array_equal(train(options={"goal": 2}, params={"bonus": 0.25}).returns, found.returns)
-    stacked = envcore_baselines.train("ppo", FrameStack(Counter(), 2), **SMALL)
-    assert stacked.agents[0].env == FrameStack(Counter(), 2)
 
 
 def test_params_that_are_drawn_for_each_episode() -> None:

@@ -1,15 +1,10 @@
 from __future__ import annotations
 
-import io
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
 from envcore_bsuite.analysis import plot_radar
 from envcore_bsuite.errors import ResultsError
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 SCORES = {"noise": 0.5, "credit_assignment": 1.1, "basic": 0.01}
 TAGS = ["basic", "credit_assignment", "exploration", "generalization", "memory", "noise", "scale"]
@@ -29,45 +24,6 @@ def test_every_agent_has_an_outline() -> None:
     assert dqn.get_color() != random.get_color()
     assert dqn.get_marker() != random.get_marker()
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["dqn", "random"]
-
-
-@pytest.mark.parametrize(("num_agents", "name"), [(1, LONG_NAME), (3, "agent"), (7, LONG_NAME)])
-def test_nothing_is_cut_off(num_agents: int, name: str) -> None:
-    figure = plot_radar({f"{name} {i}": dict.fromkeys(TAGS, i / 6) for i in range(num_agents)})
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    renderer = canvas.get_renderer()
-    inside = figure.bbox.padded(1)
-    texts = [*figure.axes[0].get_xticklabels(), *figure.legends[0].get_texts()]
-    assert len(texts) == len(TAGS) + num_agents
-    boxes = [text.get_window_extent(renderer) for text in texts]
-    assert all(inside.contains(*corner) for box in boxes for corner in (box.min, box.max))
-    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
-
-
-@pytest.mark.slow
-def test_saves_without_pyplot() -> None:
-    code = f"""
-import io, sys
-from envcore_bsuite.analysis import plot_radar
-from envcore_bsuite.errors import ResultsError
-file = io.BytesIO()
-plot_radar({{"agent": {SCORES}}}).savefig(file)
-assert file.getvalue()[1:4] == b"PNG"
-assert not {{"matplotlib.pyplot", "jax"}} & set(sys.modules)
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_tags_of_a_single_agent_are_sorted() -> None:
-    labels = plot_radar({"agent": dict.fromkeys(reversed(TAGS), 0.5)}).axes[0].get_xticklabels()
-    assert [label.get_text().replace("\n", "_").lower() for label in labels] == TAGS
-
-
-def test_the_input_is_not_changed() -> None:
-    scores = pd.Series(SCORES)
-    plot_radar({"agent": scores}).savefig(io.BytesIO())
-    assert scores.to_dict() == SCORES
 
 
 @pytest.mark.parametrize(

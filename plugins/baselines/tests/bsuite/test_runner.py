@@ -213,10 +213,6 @@ def test_invalid_arguments(tmp_path: Path, arguments: dict[str, Any], message: s
     assert not list(tmp_path.iterdir())
 
 
-def another_state(env: Any) -> Agent:
-    return periodic_agent(env)
-
-
 def test_a_folder_of_a_different_run(tmp_path: Path) -> None:
     run(random_agent, tmp_path, FEW[:1])
     with pytest.raises(FileError, match="holds another run: its seed is 0, not 1"):
@@ -225,17 +221,6 @@ def test_a_folder_of_a_different_run(tmp_path: Path) -> None:
         run(greedy_bandit, tmp_path, FEW)
     with claimed(tmp_path, json.loads((tmp_path / "run.json").read_text())), pytest.raises(FileError, match="another"):
         run(random_agent, tmp_path, FEW)
-
-
-def test_a_checkpoint_of_a_changed_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(played: int, total: int) -> None:
-        signal.raise_signal(signal.SIGINT)
-
-    with pytest.raises(KeyboardInterrupt):
-        run(another_state, tmp_path, FEW, progress=interrupt)
-    monkeypatch.setattr(sys.modules[__name__], "periodic_agent", random_agent)  # the user has edited it
-    with pytest.raises(FileError, match="does not fit at"):
-        run(another_state, tmp_path, FEW)
 
 
 def test_options_reach_the_environment(tmp_path: Path) -> None:
