@@ -7,8 +7,6 @@ from envcore_bsuite.analysis import plot_radar
 from envcore_bsuite.errors import ResultsError
 
 SCORES = {"noise": 0.5, "credit_assignment": 1.1, "basic": 0.01}
-TAGS = ["basic", "credit_assignment", "exploration", "generalization", "memory", "noise", "scale"]
-LONG_NAME = "an agent whose name is longer than usual"
 
 
 def test_every_agent_has_an_outline() -> None:

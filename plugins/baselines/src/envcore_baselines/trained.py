@@ -35,7 +35,7 @@ class AboutAgent:
     """What an agent's file says beside its arrays: its run, and attributes of `TrainedAgent` on its returns."""
 
     run: Run
-    returns: dict[str, int | float]
+    returns: dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
