@@ -16,7 +16,7 @@ from params_checks import check_refused, check_taken
 BAD: list[tuple[Any, dict[str, Any], str]] = [
     (CartPole(), {"length": 0.0}, "length must be positive, got 0.0"),
     (CartPole(), {"force_mag": -10.0}, "force_mag must be at least 0"),
-    (CartPole(), {"gravity": -1e30}, r"gravity must be 0 or of a size from 1e-12 to 1000000, got -1e\+30"),
+    (CartPole(), {"gravity": -1e30}, r"gravity must be 0 or from 1e-12 to 1000000 in magnitude, got -1e\+30"),
     (CartPole(), {"masscart": 0.0, "masspole": 0.0}, "masscart must be above 0 where masspole is 0, got 0.0 and 0.0"),
     (CartPole(), {"reset_low": 0.1}, "reset_low must be at most reset_high, got 0.1 and 0.05"),
     (CartPole(), {"reset_high": 1e6}, "reset_high must be from -100 to 100"),

@@ -22,7 +22,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     (MetaMaze(), {"goal_fixed": np.array([2, 2])}, r"goal_fixed must be .* a free cell, got \[2 2\]"),  # a pillar
     (Pong(height=9), {"ball_max_y_speed": 9.0}, "ball_max_y_speed must be from 0 to 8, got 9.0"),
     (Pong(), {"ball_x_speed": -1.0}, "ball_x_speed must be at least 0"),
-    (PointRobot(fixed_goal=True), {"goal": np.array([1e7, 0.0])}, "goal must be 0 or of a size"),
+    (PointRobot(fixed_goal=True), {"goal": np.array([1e7, 0.0])}, "goal must be 0 or from 1e-12"),
     (PointRobot(), {"max_force": -0.1}, "max_force must be at least 0"),
     (Reacher(), {"link_lengths": np.array([1.0, -1.0])}, r"link_lengths must be positive, got \[ 1\. -1\.\]"),
     (Reacher(), {"goal_low": np.array([0.0, 3.0])}, "goal_low must be at most goal_high"),

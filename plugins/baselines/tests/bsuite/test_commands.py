@@ -74,7 +74,7 @@ def test_score_prints_what_the_analysis_computes(run: Run, results: Path) -> Non
             "bootstrapped_dqn, ppo, recurrent_ppo or MODULE:FUNCTION, as in",
         ),
         (("run", "json:nothing", "--out", "{tmp}"), "AGENT json:nothing cannot be imported: AttributeError"),
-        (("score", "{tmp}"), "holds no logs; their names are like"),
+        (("score", "{tmp}"), "holds no logs. Their names are like"),
     ],
 )
 def test_errors_are_one_line(run: Run, tmp_path: Path, args: tuple[str, ...], message: str) -> None:
