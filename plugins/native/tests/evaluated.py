@@ -4,11 +4,14 @@ import ctypes
 
 import jax
 import numpy as np
+import pytest
 from envcore_native import compiler, function, kernels
 from envcore_native.arrays import Leaf, fixed
 from envcore_native.interpreter import interpret_function
 from envcore_native.scalars import Graph
 from envcore_native.trace import rollout_function
+
+pytest.importorskip("warp")  # of the group `full`
 
 MOST_UNROLLED = 1000, 3
 """Everything unrolled, and loops wherever there may be some."""

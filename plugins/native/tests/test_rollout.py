@@ -16,6 +16,8 @@ from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched, FlattenObservation, LogWrapper, NormalizeObservation, StickyAction
 from envcore_testing.compilation import quick_jit
 
+pytest.importorskip("warp")  # of the group `full`
+
 NUM_ENVS = 64
 CATCH = envcore.make("Catch-bsuite")[0]
 BATCH = Batched(CATCH, 4)
