@@ -1,4 +1,6 @@
-"""envcore's environments for programs that are written for other libraries; an extra installs each library.
+"""Adapters that let code written for Gymnasium, dm_env, brax and Stable-Baselines3 use envcore environments.
+
+Install the library you need with an extra:
 
     from envcore_adapters.gymnasium import GymnasiumEnv, GymnasiumVectorEnv  # envcore-adapters[gymnasium]
     from envcore_adapters.dm_env import DmEnv  # envcore-adapters[dm-env]
@@ -18,11 +20,11 @@ from envcore.suggestions import how_to_install
 
 @contextlib.contextmanager
 def needs(library: str, module: str | None = None) -> Generator[None]:
-    """Where a module imports the library that it adapts to: says which extra installs it.
+    """Wraps the import of an optional library, and reports which extra installs it if it is missing.
 
     Args:
-      library: what Python imports.
-      module: the module, which its extra is named after; None where it is named like the library.
+      library: import name of the library.
+      module: the adapter module, which its extra is named after. None if it has the library's name.
 
     Raises:
       ModuleNotFoundError: the library is not installed.

@@ -1,4 +1,4 @@
-"""envcore's environments for programs that are written for brax, such as its own PPO and SAC.
+"""Use envcore environments with brax, for example with its PPO and SAC.
 
     env = BraxEnv("Pendulum-v1")
 
@@ -28,31 +28,32 @@ __all__ = ["BraxEnv"]
 
 
 class BraxEnv(Env):
-    """An environment of envcore as a `brax.envs.Env`, a pure function for brax's wrappers and algorithms.
+    """Wraps an envcore environment as a `brax.envs.Env`, for brax's wrappers and algorithms.
 
-    Observations are float32 vectors; parts and axes are flattened as `FlattenObservation` does. Actions are numbers in
-    [-1, 1], which are scaled to the bounds of the action space; a discrete action is the index of the largest of
-    `action_size` numbers.
+    Observations are float32 vectors, flattened by `FlattenObservation`. Actions in [-1, 1] are rescaled to the bounds
+    of the action space. For a discrete action space, pass `action_size` numbers. The index of the largest is the
+    action.
 
-    `done` is 1 where the episode terminates. A time limit does not end it, because brax has its own: pass
-    `episode_length=env.episode_length` to brax, which tells the two apart as truncation. `state.info["rng"]` is the key
-    of the next step, and the environment's own entries of `info` are there too, zero after a reset.
+    `done` is 1 if the episode terminates. Time limits do not set it, because brax has its own. Pass
+    `episode_length=env.episode_length` to brax, which then reports the time limit as a truncation. `state.info` holds
+    the key of the next step as `"rng"`, and the environment's `info` entries, which are zero after a reset.
 
-    brax resets to the first state that an environment had: its `AutoResetWrapper` does not draw another one.
+    Note that brax's `AutoResetWrapper` resets an environment to the initial state it already had, rather than to a new
+    random one.
 
     Args:
       env: an environment, with or without wrappers, or an id for `envcore.make`.
-      params: its params, or a mapping of those that differ from the defaults.
-      **options: constructor options, where `env` is an id.
+      params: the environment's params, or a mapping of the values to change from the defaults.
+      **options: constructor options, if `env` is an id.
 
     Attributes:
-      env: the environment with flat observations and scaled actions.
-      params: its params.
+      env: the environment with flat observations and rescaled actions.
+      params: the environment's params.
 
     Raises:
-      UnknownEnvironmentError: nothing has this id.
-      InvalidArgumentError: an argument is invalid, the environment is a batch, or its actions are neither discrete nor
-        a vector of bounded numbers.
+      UnknownEnvironmentError: the id is unknown.
+      InvalidArgumentError: an argument is invalid, the environment is a batch, or its action space is neither
+        `Discrete` nor a one-dimensional `Box` with bounds.
     """
 
     def __init__(self, env: str | Environment, params: Any = None, **options: Any):
@@ -72,12 +73,12 @@ class BraxEnv(Env):
 
     @property
     def observation_size(self) -> int:
-        """Length of an observation."""
+        """Length of the observation vector."""
         return self.env.observation_space(self.params).shape[0]
 
     @property
     def action_size(self) -> int:
-        """Length of an action: the number of choices if actions are discrete."""
+        """Length of the action vector, or the number of actions of a discrete action space."""
         return self._num_actions or self.env.action_space(self.params).shape[0]
 
     @property
@@ -87,15 +88,15 @@ class BraxEnv(Env):
 
     @property
     def episode_length(self) -> int:
-        """The environment's time limit in steps, for brax's arguments of that name; 1,000 where it has none."""
+        """The time limit in steps, to pass to brax as `episode_length`. It is 1,000 if the environment has none."""
         limit = int(self.params.max_steps_in_episode)
         return 1000 if limit == NO_TIME_LIMIT else limit
 
     def reset(self, rng: jax.Array) -> State:
-        """Begins an episode. `rng` is a typed or legacy key.
+        """Starts an episode. `rng` is a typed or legacy key.
 
         Raises:
-          InvalidArgumentError: it is neither.
+          InvalidArgumentError: `rng` is not a key.
         """
         random.check_key(rng)
         key, key_reset = random.split(rng)
@@ -106,10 +107,10 @@ class BraxEnv(Env):
         return State(state, obs.astype(jnp.float32), zero, zero, {}, {**own, "rng": key})
 
     def step(self, state: State, action: jax.Array) -> State:
-        """Takes one step, without auto-reset; `action` is float32 (action_size,).
+        """Takes one step without auto-reset. `action` is float32 (action_size,).
 
         Raises:
-          InvalidActionError: the action has another shape, or is not finite; what a JAX array holds is not looked at.
+          InvalidActionError: the action has the wrong shape or is not finite. Values inside JAX arrays are not checked.
         """
         key, key_step = random.split(state.info["rng"])
         obs, after, reward, terminated, info = self._step_env(key_step, state.pipeline_state, action)

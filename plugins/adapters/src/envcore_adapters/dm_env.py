@@ -1,4 +1,4 @@
-"""envcore's environments for programs that are written for dm_env: Acme, bsuite's agents and others.
+"""Use envcore environments with dm_env, for example in Acme or with bsuite's agents.
 
     env = DmEnv("Catch-bsuite", seed=0)
 
@@ -25,23 +25,24 @@ __all__ = ["DmEnv", "to_spec"]
 
 
 class DmEnv(dm_env.Environment):
-    """An environment of envcore as a `dm_env.Environment`.
+    """Wraps an envcore environment as a `dm_env.Environment`.
 
-    `step` after the last step of an episode ignores the action and begins the next one, as dm_env defines it. A time
-    limit is a truncation: the last step has discount 1. Observations are numpy arrays, rewards and discounts floats.
+    As dm_env specifies, calling `step` after the last step of an episode ignores the action and starts the next
+    episode. Time limits are truncations, so the last step has discount 1. Observations are numpy arrays. Rewards and
+    discounts are floats.
 
     Args:
       env: an environment, with or without wrappers, or an id for `envcore.make`.
-      params: its params, or a mapping of those that differ from the defaults.
-      seed: of all randomness, a non-negative integer; None for another one each time.
-      **options: constructor options, where `env` is an id.
+      params: the environment's params, or a mapping of the values to change from the defaults.
+      seed: a non-negative integer that seeds all randomness, or None for a different seed each time.
+      **options: constructor options, if `env` is an id.
 
     Attributes:
       env: the environment.
-      params: its params.
+      params: the environment's params.
 
     Raises:
-      UnknownEnvironmentError: nothing has this id.
+      UnknownEnvironmentError: the id is unknown.
       InvalidArgumentError: an argument is invalid, or the environment is a batch.
     """
 
@@ -52,7 +53,7 @@ class DmEnv(dm_env.Environment):
         self._has_begun, self._resets_next = False, True
 
     def reset(self) -> dm_env.TimeStep:
-        """Begins an episode; after the first one, what survives an auto-reset in envcore is kept."""
+        """Starts an episode. State that survives an auto-reset in envcore, such as running statistics, is kept."""
         if self._has_begun:
             obs, _ = self._stepper.restart()
         else:
@@ -61,11 +62,11 @@ class DmEnv(dm_env.Environment):
         return dm_env.restart(obs)
 
     def step(self, action: Any) -> dm_env.TimeStep:
-        """Takes one step, or begins an episode if there is none or its last step has been taken.
+        """Takes one step, or starts an episode if there is none or if the last one has ended.
 
         Raises:
-          InvalidActionError: the action has another structure, shape or kind, is not a choice of a discrete space, or
-            is not finite. The rules decide on finite numbers outside bounds.
+          InvalidActionError: the action has the wrong structure, shape or kind, is outside a discrete space, or is not
+            finite. The environment decides what to do with finite numbers outside the bounds.
         """
         if self._resets_next:
             return self.reset()
@@ -80,19 +81,21 @@ class DmEnv(dm_env.Environment):
         return Stepper(self.env, None, self.params, autoreset="disabled", spend=split)
 
     def observation_spec(self) -> Any:
-        """The spec of observations, of the structure that they have."""
+        """The spec of observations, with the same structure as the observations."""
         return to_spec(self.env.observation_space(self.params), "observation")
 
     def action_spec(self) -> Any:
-        """The spec of actions, of the structure that they have."""
+        """The spec of actions, with the same structure as the actions."""
         return to_spec(self.env.action_space(self.params), "action")
 
 
 def to_spec(space: spaces.Space, name: str) -> Any:
-    """The spec with the same values, shape and dtype; a tuple or dict of specs for a space of several parts.
+    """Converts a space to a spec with the same values, shape and dtype.
+
+    `Tuple` and `Dict` spaces become tuples and dicts of specs.
 
     Raises:
-      TypeError: the space is not one of envcore's own.
+      TypeError: the space has a type that envcore does not define.
     """
     match space:
         case spaces.Discrete():

@@ -1,4 +1,4 @@
-"""What users pass to every adapter: an environment, seeds and actions."""
+"""Checks and conversions of the arguments that all adapters share: environments, seeds and actions."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from envcore.errors import InvalidArgumentError
 
 
 def chosen(env: str | Environment, params: Any, options: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The environment, and its params as arrays on the host. No backend starts, unless another library's code does it.
+    """Returns the environment and its params as arrays on the host.
+
+    JAX's backend is not initialized, unless a bridged library does so.
 
     Args:
       env: an environment, or an id for `envcore.make`.
-      params: its params, a mapping of those that differ from the defaults, or None for the defaults.
-      options: constructor options, where `env` is an id.
+      params: the environment's params, a mapping of the values to change from the defaults, or None.
+      options: constructor options, if `env` is an id.
 
     Raises:
-      UnknownEnvironmentError: nothing has this id.
-      InvalidArgumentError: env is neither an id nor an environment, or an option is unknown or refused.
+      UnknownEnvironmentError: the id is unknown.
+      InvalidArgumentError: `env` is neither an id nor an environment, or an option is unknown or refused.
       InvalidParamsError: the params belong to another environment, or a name or value is invalid.
     """
     if isinstance(env, str):
@@ -37,16 +39,16 @@ def chosen(env: str | Environment, params: Any, options: Mapping[str, Any]) -> t
 
 
 def single(env: str | Environment, params: Any, options: Mapping[str, Any], instead: str) -> tuple[Environment, Any]:
-    """The environment, which is not a batch, and its params as arrays on the host.
+    """Returns the environment and its params as arrays on the host. Refuses batches.
 
     Args:
       env: an environment, or an id for `envcore.make`.
-      params: its params, a mapping of those that differ from the defaults, or None for the defaults.
-      options: constructor options, where `env` is an id.
-      instead: what the error about a batch advises.
+      params: the environment's params, a mapping of the values to change from the defaults, or None.
+      options: constructor options, if `env` is an id.
+      instead: advice at the end of the error about a batch.
 
     Raises:
-      UnknownEnvironmentError: nothing has this id.
+      UnknownEnvironmentError: the id is unknown.
       InvalidArgumentError: the environment is a batch, or an argument is invalid.
     """
     made, params = chosen(env, params, options)
@@ -56,10 +58,10 @@ def single(env: str | Environment, params: Any, options: Mapping[str, Any], inst
 
 
 def optional_seed(seed: Any) -> int | None:
-    """The seed as an `int`, or None, where a seed may have any number of bits, as numpy's may.
+    """Returns the seed as an `int`, or None. As in numpy, a seed may have any number of bits.
 
     Raises:
-      InvalidArgumentError: it is neither None nor a non-negative integer.
+      InvalidArgumentError: the seed is neither None nor a non-negative integer.
     """
     if seed is not None and not random.is_seed(seed):
         raise InvalidArgumentError(f"seed must be a non-negative integer or None, got {seed!r}.")
@@ -67,8 +69,8 @@ def optional_seed(seed: Any) -> int | None:
 
 
 def without_tensors(tree: Any) -> Any:
-    """The tree with PyTorch's tensors as numpy arrays, or JAX arrays on a GPU, that share their memory."""
-    if isinstance(tree, np.ndarray | int):  # usually; the walk over a tree takes 4 us
+    """Converts the PyTorch tensors of a tree, without a copy, to numpy arrays or, on a GPU, to JAX arrays."""
+    if isinstance(tree, np.ndarray | int):  # the usual case, which avoids 4 us for `tree.map`
         return tree
     return jax.tree.map(_from_torch, tree)
 

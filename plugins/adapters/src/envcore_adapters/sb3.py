@@ -1,6 +1,6 @@
-"""`SB3VecEnv`: many environments as one `VecEnv` of Stable-Baselines3. Needs the extra `envcore-adapters[sb3]`."""
+"""Use batches of envcore environments with Stable-Baselines3. Needs the extra `envcore-adapters[sb3]`."""
 
-# Types are checked where Stable-Baselines3, which needs PyTorch, is not installed.
+# CI checks types without Stable-Baselines3, which needs PyTorch.
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false
 
 from __future__ import annotations
@@ -30,35 +30,36 @@ with needs("stable_baselines3", "sb3"):
 __all__ = ["SB3VecEnv"]
 
 _SHARED = ("env", "params", "render_mode", "spec")
-"""What `get_attr` reads of the batch, for each environment."""
+"""Attributes of the batch that `get_attr` returns for each environment."""
 
 
 class SB3VecEnv(VecEnv):
-    """A batch of environments of envcore as a `VecEnv` of Stable-Baselines3: one call of machine code a step.
+    """Wraps a batch of envcore environments as a Stable-Baselines3 `VecEnv`.
 
-    Observations are numpy arrays (num_envs, ...), or a dict of them, rewards float32 (num_envs,), and dones
-    bool (num_envs,). The last step of an episode returns the first observation of the next one. `infos` has a dict for
-    each environment: the environment's own entries, `"TimeLimit.truncated"`, and where an episode has ended its last
-    observation, `"terminal_observation"`.
+    Each step is a single call of compiled code. Observations are numpy arrays (num_envs, ...) or a dict of them,
+    rewards are float32 (num_envs,), and dones are bool (num_envs,). The last step of an episode returns the first
+    observation of the next one. `infos` is a list with a dict for each environment. It contains the environment's
+    `info` entries, `"TimeLimit.truncated"`, and at the end of an episode the last observation as
+    `"terminal_observation"`.
 
-    After `seed(7)`, `reset` starts the environments as single ones with the seeds 7, 8, 9, ... start.
+    After `seed(7)`, `reset` gives the environments the seeds 7, 8, 9, ...
 
-    sb3-contrib's `MaskablePPO` finds action masks by `env_method("action_masks")`.
+    sb3-contrib's `MaskablePPO` gets action masks from `env_method("action_masks")`.
 
     Args:
       env: an environment, with or without wrappers, or an id for `envcore.make`. It may be a batch, such as
         `NormalizeObservation(Batched(env, 64))`.
-      num_envs: number of environments, at least 1; None if `env` is a batch.
-      params: their params, or a mapping of those that differ from the defaults.
-      render_mode: `"rgb_array"` for pictures, or None.
-      render_height: height of a picture in pixels.
-      **options: constructor options, where `env` is an id.
+      num_envs: number of environments, at least 1. None if `env` is a batch.
+      params: the environments' params, or a mapping of the values to change from the defaults.
+      render_mode: `"rgb_array"` to render images, or None.
+      render_height: height of a rendered image in pixels.
+      **options: constructor options, if `env` is an id.
 
     Attributes:
-      vector_env: the `GymnasiumVectorEnv` that it steps; `vector_env.state` are the states.
+      vector_env: the wrapped `GymnasiumVectorEnv`. Its `state` holds the envcore states.
 
     Raises:
-      UnknownEnvironmentError: nothing has this id.
+      UnknownEnvironmentError: the id is unknown.
       InvalidArgumentError: an argument is invalid.
     """
 
@@ -90,11 +91,13 @@ class SB3VecEnv(VecEnv):
         self._masks: Any = None
 
     def reset(self) -> Any:
-        """Starts an episode in every environment, with the seeds of `seed`, which are used once. Options are not used.
+        """Starts an episode in every environment.
+
+        The first reset after `seed` uses its seeds. Options are ignored.
 
         Raises:
           InvalidArgumentError: a seed is negative.
-          ClosedEnvironmentError: after `close`.
+          ClosedEnvironmentError: the batch has been closed.
         """
         is_seeded = any(seed is not None for seed in self._seeds)
         obs, infos = self.vector_env.reset(seed=self._seeds if is_seeded else None)
@@ -105,17 +108,20 @@ class SB3VecEnv(VecEnv):
         return obs
 
     def step_async(self, actions: Any) -> None:
-        """Keeps the actions, (num_envs, ...), for `step_wait`."""
+        """Stores the actions, (num_envs, ...), for `step_wait`."""
         self._actions = actions
 
     def step_wait(self) -> tuple[Any, Any, Any, list[dict[str, Any]]]:
         """Takes one step in every environment.
 
+        Returns:
+          Observations, rewards, dones and infos.
+
         Raises:
-          ResetNeeded: there has been no reset.
-          InvalidActionError: the actions are not of the action space's structure, shape or kind, have a discrete
-            value outside of it, or are not finite.
-          ClosedEnvironmentError: after `close`.
+          ResetNeeded: `reset` has not been called.
+          InvalidActionError: the actions have the wrong structure, shape or kind, are outside a discrete space, or are
+            not finite.
+          ClosedEnvironmentError: the batch has been closed.
         """
         obs, rewards, terminated, truncated, batched = self.vector_env.step(self._actions)
         final_obs, final_infos = batched.pop("final_obs", None), batched.pop("final_info", {})
@@ -138,17 +144,18 @@ class SB3VecEnv(VecEnv):
         self.vector_env.close()
 
     def get_images(self) -> Sequence[Any]:
-        """A picture of each environment, uint8 (height, width, 3); None without a render mode."""
+        """Renders each environment as uint8 (height, width, 3). Each entry is None without a render mode."""
         return self.vector_env.render() or [None] * self.num_envs
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """`env`, `params`, `render_mode`, `spec`, the spaces, or the function `action_masks`, for each environment.
+        """Returns an attribute for each environment.
 
-        `spec` is that of `gymnasium.make` with this id and these params; None for an environment that you made.
+        Available are `env`, `params`, `render_mode`, `spec`, the spaces and the function `action_masks`. `spec` is the
+        spec of `gymnasium.make` for this id and these params, or None if you passed an environment.
 
         Raises:
-          AttributeError: there is no such attribute; for `action_masks`, the environment has no masks of single
-            numbers.
+          AttributeError: the attribute does not exist, or you asked for `action_masks` and the environment has no
+            masks or masks combinations of several components.
         """
         chosen = list(self._get_indices(indices))
         if attr_name == "action_masks" and self._entries is not None:
@@ -160,26 +167,27 @@ class SB3VecEnv(VecEnv):
         raise AttributeError(f"the environments of a batch of {self.vector_env.env.name} have no {attr_name!r}.")
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Sets `params` of all environments from the next step on, as `GymnasiumVectorEnv.params` does.
+        """Sets the `params` of all environments from the next step on.
 
         Raises:
-          AttributeError: it is another attribute, or one of some environments: a batch shares its params.
+          AttributeError: the attribute is not `params`, or `indices` selects only some of the environments. A batch
+            shares its params.
           InvalidParamsError: the params belong to another environment, or a name or value is invalid.
         """
         if attr_name != "params" or len(set(self._get_indices(indices))) < self.num_envs:
-            raise AttributeError(f"{attr_name!r} cannot be set: only 'params', of all environments of a batch, can.")
+            raise AttributeError(f"cannot set {attr_name!r}: only 'params' can be set, for the whole batch.")
         self.vector_env.params = value
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """Calls a method of each environment: there is `action_masks`, bool (n,), which actions are legal.
+        """Calls a method of each environment. The only one is `action_masks`, bool (n,), which masks legal actions.
 
         Raises:
-          AttributeError: there is no such method.
+          AttributeError: the method does not exist.
         """
         return [method(*method_args, **method_kwargs) for method in self.get_attr(method_name, indices)]
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
-        """False for each: wrappers of Gymnasium wrap one environment."""
+        """Always False, because Gymnasium's wrappers apply to single environments."""
         return [False for _ in self._get_indices(indices)]
 
     @functools.cached_property
@@ -194,11 +202,11 @@ class SB3VecEnv(VecEnv):
 
 
 def _names(infos: dict[str, Any]) -> list[str]:
-    """The entries of a batch, each of which has a mask, `_x` of `x`, that says which environments have it."""
+    """Returns the names of a batch's info entries, without their masks `_x`."""
     return [name for name in infos if f"_{name}" in infos]
 
 
 def _entries_of(index: int, infos: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    """What one environment has of these entries of a batch."""
+    """Returns the info entries of one environment of a batch."""
     own = [name for name in names if infos[f"_{name}"][index]]
     return {name: jax.tree.map(lambda leaf: leaf[index], infos[name]) for name in own}

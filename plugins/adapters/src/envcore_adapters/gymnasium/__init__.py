@@ -1,4 +1,4 @@
-"""envcore's environments for programs that are written for Gymnasium.
+"""Use envcore environments with Gymnasium.
 
     import envcore_adapters.gymnasium  # registers the installed environments
 
@@ -7,7 +7,7 @@
 
     env = GymnasiumEnv(my_env, params)  # any environment of envcore, with or without wrappers
 
-Importing this package imports neither JAX nor any environment; names are imported on first use.
+Importing this package imports neither JAX nor any environment. Names are imported on first use.
 Needs gymnasium, which the extra `envcore-adapters[gymnasium]` installs.
 """
 
@@ -44,24 +44,24 @@ __all__ = [*_lazy, "gymnasium_id", "register"]  # pyright: ignore[reportUnsuppor
 
 
 def gymnasium_id(env_id: str) -> str:
-    """The id that `gymnasium.make` takes for an environment's id in envcore.
+    """Converts an envcore id to the id for `gymnasium.make`.
 
-    Gymnasium allows neither a second slash nor a colon, so both become dots: `"bsuite/deep_sea/0"` is
-    `"envcore/bsuite.deep_sea.0"` there.
+    Gymnasium ids cannot contain a second slash or a colon, so both become dots. For example, `"bsuite/deep_sea/0"`
+    becomes `"envcore/bsuite.deep_sea.0"`.
     """
     return f"{NAMESPACE}/{re.sub('[/:]', '.', env_id)}"
 
 
 def register() -> None:
-    """Registers every environment of `envcore.registry` that Gymnasium does not have yet.
+    """Registers all environments of `envcore.registry` with Gymnasium.
 
-    One whose id is that of an environment of Gymnasium's has its `reward_threshold`. A time limit would need the
-    environment: it is in the spec of an environment that is made, `env.spec`.
+    Importing this package calls this function. Call it again after you have called `envcore.register`.
 
-    Importing this package does so. Call it again after `envcore.register`.
+    An environment with the same id as one of Gymnasium's gets its `reward_threshold`. The time limit is only known once
+    an environment is made, so you find it in `env.spec`, but not in `gymnasium.spec(id)`.
 
     Warns:
-      PluginWarning: as `envcore.registry` does at its first use.
+      PluginWarning: a plugin is broken, and `envcore.registry` is used for the first time.
     """
     for env_id in envcore.registry:
         name = gymnasium_id(env_id)

@@ -1,4 +1,4 @@
-"""`Adapter`: what one environment and a batch share as environments of Gymnasium."""
+"""`Adapter`: the base class of `GymnasiumEnv` and `GymnasiumVectorEnv`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from envcore_adapters.gymnasium.specs import with_time_limit
 
 
 class Adapter:
-    """What `GymnasiumEnv` and `GymnasiumVectorEnv` have in common.
+    """Base class of `GymnasiumEnv` and `GymnasiumVectorEnv`.
 
-    - Arrays are new on every step.
-    - `reset(seed=...)` begins from nothing. `reset()` keeps what survives an auto-reset in envcore, such as the
+    - Every step returns new arrays, so you may keep and modify them.
+    - `reset(seed=...)` starts from scratch. `reset()` keeps state that survives an auto-reset in envcore, such as the
       statistics of `NormalizeObservation`.
-    - The info of every reset and step has the `action_mask`, where the environment has masks.
-    - JAX starts with the first reset, because Gymnasium makes an environment in the process that it forks afterwards.
+    - If the environment has action masks, the info of every reset and step contains the `action_mask`.
+    - JAX is initialized by the first reset, because Gymnasium makes an environment before it forks.
 
     Attributes:
       env: the environment, or the batch.
@@ -39,9 +39,9 @@ class Adapter:
 
     @property
     def params(self) -> Any:
-        """The params of the next step. Set params, or a mapping of those that differ from the defaults, at any time.
+        """The params, which you can change at any time. The next step uses them.
 
-        The spaces stay those of the first params.
+        Set this to params, or to a mapping of the values to change from the defaults. The spaces do not change.
 
         Raises:
           InvalidParamsError: the params belong to another environment, or a name or value is invalid.
@@ -56,7 +56,7 @@ class Adapter:
 
     @property
     def spec(self) -> EnvSpec | None:
-        """What `gymnasium.make` was called with, and the environment's own time limit; None without it."""
+        """The spec that `gymnasium.make` sets, with the environment's time limit. None if you did not use `make`."""
         return self._spec
 
     @spec.setter
@@ -65,16 +65,16 @@ class Adapter:
 
     @property
     def state(self) -> Any:
-        """The state, or the states of a batch, as `step` of envcore returns it.
+        """The envcore state of the environment, or the states of the batch.
 
         Raises:
-          ResetNeeded: there has been no reset.
-          ClosedEnvironmentError: after `close` of a batch.
+          ResetNeeded: `reset` has not been called.
+          ClosedEnvironmentError: a batch has been closed.
         """
         return self._begun().state
 
     def render(self) -> Any:
-        """The picture of the state, uint8 (height, width, 3), or of each of a batch; None without a render mode."""
+        """Renders the state as uint8 (height, width, 3), or a batch of them. Returns None without a render mode."""
         if self.render_mode is None:
             return None
         return np.array(_render(self.env, self.render_height, self.state, self.params))

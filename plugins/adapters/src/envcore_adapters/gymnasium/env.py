@@ -26,23 +26,23 @@ from envcore_adapters.inputs import optional_seed, single, without_tensors
 
 
 class GymnasiumEnv(Adapter, gymnasium.Env[Any, Any]):  # pyright: ignore[reportIncompatibleVariableOverride]
-    """An environment of envcore as a `gymnasium.Env`.
+    """Wraps an envcore environment as a `gymnasium.Env`.
 
-    Observations are numpy arrays of the observation space's dtypes, new and writable on every step; those of a
-    `Discrete` space are `numpy.int64`. Rewards are Python floats, `terminated` and `truncated` Python bools, and
-    `info` has the environment's own entries. For what it shares with `GymnasiumVectorEnv`, see `Adapter`.
+    Observations are numpy arrays with the dtypes of the observation space. They are new and writable on every step.
+    Observations of a `Discrete` space are `numpy.int64`. Rewards are Python floats, `terminated` and `truncated` are
+    Python bools, and `info` contains the environment's `info` entries. See `Adapter` for params, seeds and masks.
 
     Args:
       env: an environment, with or without wrappers, or an id for `envcore.make`.
-      params: its params, or a mapping of those that differ from the defaults.
-      render_mode: `"rgb_array"` for pictures, uint8 (height, width, 3), or None. `gymnasium.make` also takes `"human"`
-        (a window, by pygame) and `"rgb_array_list"`.
-      render_height: height of the pictures in pixels.
-      **options: constructor options, where `env` is an id.
+      params: the environment's params, or a mapping of the values to change from the defaults.
+      render_mode: `"rgb_array"` to render uint8 (height, width, 3), or None. `gymnasium.make` also accepts `"human"`
+        (a pygame window) and `"rgb_array_list"`.
+      render_height: height of the rendered image in pixels.
+      **options: constructor options, if `env` is an id.
 
     Raises:
-      UnknownEnvironmentError: nothing has this id.
-      InvalidArgumentError: an argument is invalid, or the environment is a batch: use `GymnasiumVectorEnv`.
+      UnknownEnvironmentError: the id is unknown.
+      InvalidArgumentError: an argument is invalid, or the environment is a batch. Use `GymnasiumVectorEnv` for batches.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 10}  # noqa: RUF012
@@ -62,7 +62,7 @@ class GymnasiumEnv(Adapter, gymnasium.Env[Any, Any]):  # pyright: ignore[reportI
         except ValueError as error:
             if "frameskip" not in options:
                 raise
-            # TorchRL tries this option, and goes on without it after this error.
+            # TorchRL tries this option first, and leaves it out after a TypeError.
             raise TypeError(f"unexpected keyword argument 'frameskip': {error}") from error
         self.metadata = {**type(self).metadata, "render_fps": self.env.render_fps}
         self.render_mode, self.render_height = render_mode, render_height
@@ -73,10 +73,10 @@ class GymnasiumEnv(Adapter, gymnasium.Env[Any, Any]):  # pyright: ignore[reportI
         self._mask: Any = None  # of legal actions
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Starts an episode. `options` are not used.
+        """Starts an episode. `options` are ignored.
 
         Raises:
-          InvalidArgumentError: the seed is neither a non-negative integer nor None, or the options are not a dict.
+          InvalidArgumentError: `seed` is neither a non-negative integer nor None, or `options` is not a dict.
         """
         self._check_open()
         checked_options(options)
@@ -91,12 +91,12 @@ class GymnasiumEnv(Adapter, gymnasium.Env[Any, Any]):  # pyright: ignore[reportI
         return obs if self._widen is None else self._widen(obs), info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Takes one step; after the end of an episode call `reset`.
+        """Takes one step. Call `reset` after the end of an episode.
 
         Raises:
-          ResetNeeded: there has been no reset.
-          InvalidActionError: the action is not of the action space's structure, shape or kind, is a discrete action
-            outside of it, or is not finite.
+          ResetNeeded: `reset` has not been called.
+          InvalidActionError: the action has the wrong structure, shape or kind, is outside a discrete space, or is not
+            finite.
         """
         if not self._has_state:
             self._begun()
@@ -112,12 +112,12 @@ class GymnasiumEnv(Adapter, gymnasium.Env[Any, Any]):  # pyright: ignore[reportI
 
     @property
     def action_masks(self) -> Callable[[], np.ndarray[Any, Any]]:
-        """For sb3-contrib's MaskablePPO: returns which actions of the state are legal, bool (n,).
+        """A function that returns the mask of legal actions, bool (n,), for sb3-contrib's MaskablePPO.
 
-        For a `MultiDiscrete` space, the entries of one number's values follow those of the other's.
+        For a `MultiDiscrete` space, the masks of the components are concatenated.
 
         Raises:
-          AttributeError: the environment has no such masks: none at all, or those of combinations of several numbers.
+          AttributeError: the environment has no action mask, or masks combinations of several components.
         """
         if self._entries is None:
             raise AttributeError(f"{self.env.name} has no masks of single numbers.")

@@ -1,4 +1,4 @@
-"""Spaces of envcore as Gymnasium's, and the other way."""
+"""Conversions between envcore's and Gymnasium's spaces."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from jax.core import Tracer
 
 
 def to_gymnasium_space(space: spaces.Space) -> gymnasium.Space[Any]:
-    """The space of Gymnasium with the same values, shapes and dtypes, except that `Discrete` has int64 there.
+    """Converts an envcore space to a Gymnasium space with the same values, shapes and dtypes.
+
+    The exception is `Discrete`, which is int64 in Gymnasium.
 
     Raises:
-      InvalidArgumentError: a bound is traced by `jit` or `vmap`, or the space is not one of envcore's own.
+      InvalidArgumentError: a bound is traced by `jit` or `vmap`, or the space has a type that envcore does not define.
     """
     match space:
         case spaces.Discrete():
@@ -38,9 +40,9 @@ def to_gymnasium_space(space: spaces.Space) -> gymnasium.Space[Any]:
 
 
 def widener(space: spaces.Space) -> Callable[[Any], Any] | None:
-    """A function that gives numpy observations the dtypes of the space's counterpart: int64 where it has a `Discrete`.
+    """Returns a function that converts the `Discrete` parts of numpy observations to int64, as Gymnasium expects.
 
-    None if there is none. Batches of such observations have the same function.
+    None if the space has no `Discrete` parts. The function works for batches of observations too.
     """
 
     def discrete_parts(space: spaces.Space) -> Any:
@@ -56,7 +58,7 @@ def widener(space: spaces.Space) -> Callable[[Any], Any] | None:
 
     def widen(obs: Any) -> Any:
         leaves, structure = jax.tree.flatten(obs)
-        # `np.int64` makes a number of an array of shape ().
+        # `np.int64` converts an array of shape () to a scalar.
         wide = [np.int64(leaf) if it_is else leaf for leaf, it_is in zip(leaves, are_discrete, strict=True)]
         return structure.unflatten(wide)
 
@@ -64,9 +66,9 @@ def widener(space: spaces.Space) -> Callable[[Any], Any] | None:
 
 
 def mask_entries(space: spaces.Space, mask: Any) -> np.ndarray[Any, Any] | None:
-    """Which entries of an environment's action mask are those of a number's value, bool like the mask.
+    """Returns which entries of an action mask stand for a value of a component, bool with the shape of the mask.
 
-    None without masks of single numbers: `mask`, which has the mask's shape, is None, or it masks combinations.
+    None if there is no mask (`mask` is None), or if the mask is over combinations of components.
     """
     if mask is None or not isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
         return None
@@ -74,11 +76,14 @@ def mask_entries(space: spaces.Space, mask: Any) -> np.ndarray[Any, Any] | None:
 
 
 def from_gymnasium_space(space: gymnasium.Space[Any]) -> spaces.Space:
-    """The space of envcore with the same values and shapes; integers and floats of 64 bits become those of 32 bits.
+    """Converts a Gymnasium space to an envcore space with the same values and shapes.
+
+    64-bit integers and floats become 32-bit ones.
 
     Raises:
-      InvalidArgumentError: envcore has no such space: a `Discrete` or `MultiDiscrete` that does not start at 0,
-        `Text`, `Graph`, `Sequence`, `OneOf`, names in a `Dict` that are not strings, or bounds beyond 32 bits.
+      InvalidArgumentError: envcore has no such space. This applies to a `Discrete` or `MultiDiscrete` that does not
+        start at 0, `Text`, `Graph`, `Sequence`, `OneOf`, a `Dict` whose keys are not strings, and bounds that do not
+        fit in 32 bits.
     """
     match space:
         case gymnasium.spaces.Discrete() if space.start == 0:
@@ -104,7 +109,7 @@ def _from_box(space: gymnasium.spaces.Box[Any]) -> spaces.Box:
     dtype = np.dtype(space.dtype)
     narrow = np.dtype(f"{dtype.kind}4") if dtype.itemsize > 4 else dtype
     low, high = space.low, space.high
-    if narrow != dtype and dtype.kind in "iu":  # Gymnasium writes no bound as the smallest and largest integer
+    if narrow != dtype and dtype.kind in "iu":  # Gymnasium uses the smallest and largest integer for "no bound"
         wide, info = np.iinfo(dtype), np.iinfo(narrow)
         low, high = np.where(low == wide.min, info.min, low), np.where(high == wide.max, info.max, high)
     elif narrow != dtype:

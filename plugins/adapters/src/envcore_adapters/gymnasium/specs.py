@@ -1,4 +1,4 @@
-"""The spec that `gymnasium.make` gives an environment, with the time limit that the environment itself has."""
+"""Time limits of Gymnasium's specs, which in envcore are params of the environment."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from gymnasium.envs.registration import EnvSpec
 
 
 def time_limit(params: Any) -> int | None:
-    """The environment's own time limit in steps; None if it has none, or not a single one."""
+    """Returns the environment's time limit in steps. None if it has no limit, or one per environment of a batch."""
     limit = np.asarray(getattr(params, "max_steps_in_episode", NO_TIME_LIMIT))
     return None if limit.shape or limit == NO_TIME_LIMIT else int(limit)
 
 
 def with_time_limit(spec: EnvSpec | None, params: Any) -> EnvSpec | None:
-    """The spec with the environment's own time limit, which no registration knows because a param sets it."""
+    """Adds the environment's time limit to the spec. It is a param, so it is unknown at registration."""
     if spec is None or spec.max_episode_steps is not None:
         return spec
     return dataclasses.replace(spec, max_episode_steps=time_limit(params))
 
 
 def shortened(params: Any, max_episode_steps: Any) -> Any:
-    """The params with this time limit, where it is shorter than their own.
+    """Lowers the time limit of the params to `max_episode_steps`. A lower limit stays.
 
     Raises:
-      InvalidArgumentError: it is not a positive integer.
+      InvalidArgumentError: `max_episode_steps` is not a positive integer.
     """
     steps = positive_integer("max_episode_steps", max_episode_steps, InvalidArgumentError)
     own = params.max_steps_in_episode

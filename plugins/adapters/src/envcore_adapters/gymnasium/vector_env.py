@@ -35,39 +35,41 @@ from envcore_adapters.gymnasium.specs import shortened
 from envcore_adapters.inputs import chosen, optional_seed, without_tensors
 
 Kind = Literal["numpy", "jax", "torch"]
-"""The libraries whose arrays a batch can return."""
+"""The array types that a batch can return."""
 
 
 class GymnasiumVectorEnv(Adapter, VectorEnv[Any, Any, Any]):  # pyright: ignore[reportIncompatibleVariableOverride]
-    """A batch of environments of envcore as a `gymnasium.vector.VectorEnv`: one call of machine code a step.
+    """Wraps a batch of envcore environments as a `gymnasium.vector.VectorEnv`.
 
-    Arrays are writable, but for JAX's. Each entry `x` of `infos` comes with the mask `_x` of the environments that have
-    it. For what it shares with `GymnasiumEnv`, see `Adapter`.
+    Each step is a single call of compiled code. The arrays it returns are writable, except for JAX arrays. Each entry
+    `x` of `infos` comes with the mask `_x` of the environments that have it. See `Adapter` for params, seeds and action
+    masks.
 
     The autoreset modes are Gymnasium's:
 
     - NEXT_STEP: the step after the end of an episode ignores the action, resets, and has reward 0. Statistics that a
-      batch shares, such as those of `NormalizeObservation(Batched(env, n))`, count that step as if it was taken.
-    - SAME_STEP: the last step of an episode returns the first observation of the next one;
-      `infos["final_obs"]` is an object array with the last observation where an episode ended (mask `_final_obs`),
-      and `infos["final_info"]` has the entries of that step.
-    - DISABLED: nothing is reset until `reset(options={"reset_mask": mask})`, mask bool (num_envs,).
+      batch shares, such as the running mean of `NormalizeObservation(Batched(env, n))`, include that step.
+    - SAME_STEP: the last step of an episode returns the first observation of the next one.
+      `infos["final_obs"]` is an object array with the last observation of each episode that ended (mask `_final_obs`),
+      and `infos["final_info"]` has the info entries of that step.
+    - DISABLED: you reset finished environments with `reset(options={"reset_mask": mask})`, where `mask` is bool
+      (num_envs,).
 
     Args:
       env: an environment, with or without wrappers, or an id for `envcore.make`. It may be a batch, such as
         `NormalizeObservation(Batched(env, 64))`.
-      num_envs: number of environments, at least 1; None if `env` is a batch.
-      params: their params, or a mapping of those that differ from the defaults.
-      max_episode_steps: a shorter time limit, as `gymnasium.make_vec` passes it; None for the environment's own.
+      num_envs: number of environments, at least 1. None if `env` is a batch.
+      params: the environments' params, or a mapping of the values to change from the defaults.
+      max_episode_steps: a shorter time limit, as `gymnasium.make_vec` passes it. None for the environment's limit.
       autoreset_mode: an `AutoresetMode`, or its value.
-      arrays: `"numpy"`, `"jax"` or `"torch"`: the library of the arrays that it returns. Tensors come by DLPack, on
-        JAX's device. Actions may come from any of the three.
-      render_mode: `"rgb_array"` for pictures, or None.
-      render_height: height of the pictures in pixels.
-      **options: constructor options, where `env` is an id.
+      arrays: the type of the returned arrays, `"numpy"`, `"jax"` or `"torch"`. Tensors are shared by DLPack and stay on
+        JAX's device. You may pass actions of any of the three types.
+      render_mode: `"rgb_array"` to render images, or None.
+      render_height: height of the rendered images in pixels.
+      **options: constructor options, if `env` is an id.
 
     Raises:
-      UnknownEnvironmentError: nothing has this id.
+      UnknownEnvironmentError: the id is unknown.
       InvalidArgumentError: an argument is invalid.
     """
 
@@ -106,23 +108,23 @@ class GymnasiumVectorEnv(Adapter, VectorEnv[Any, Any, Any]):  # pyright: ignore[
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self._widen = widener(observed) if arrays == "numpy" else None
-        self._resets = np.zeros(self.num_envs, bool)  # what the next step resets, with NEXT_STEP
+        self._resets = np.zeros(self.num_envs, bool)  # environments that the next step resets, in NEXT_STEP mode
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Starts an episode in every environment, or in those of `options["reset_mask"]`, bool (num_envs,).
+        """Starts an episode in every environment, or only where `options["reset_mask"]`, bool (num_envs,), is True.
 
-        One seed is that of the whole batch, whose environments all start differently. A list has one for each: an
-        environment starts as `GymnasiumEnv` does after `reset(seed=...)` with its own seed, so equal seeds start alike.
-        What chance decides afterwards follows from the whole list. An environment whose seed is None is reset as
-        without a seed.
+        A single seed seeds the whole batch, and each environment starts in a different state. You can also pass a list
+        with a seed for each environment. Each then starts in the same state as a `GymnasiumEnv` after
+        `reset(seed=...)`, so equal seeds give equal initial states. Later randomness depends on the whole list. None in
+        the list resets that environment without a seed.
 
         Raises:
-          InvalidArgumentError: a seed is not a non-negative integer, the list has another length, or the mask is not of
-            that type, or selects nothing.
+          InvalidArgumentError: a seed is not a non-negative integer, the list has the wrong length, or the mask has the
+            wrong type or shape or selects no environment.
           ResetNeeded: there is a mask, but nothing has been reset yet.
-          ClosedEnvironmentError: after `close`.
+          ClosedEnvironmentError: the batch has been closed.
         """
         self._check_open()
         seeds = seeds_of_each(seed, self.num_envs)
@@ -153,13 +155,17 @@ class GymnasiumVectorEnv(Adapter, VectorEnv[Any, Any, Any]):  # pyright: ignore[
         return self._given(obs if self._widen is None else self._widen(obs)), self._given(infos)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Takes one step in every environment: observations, rewards (float32), terminations, truncations and infos.
+        """Takes one step in every environment.
+
+        Returns:
+          Observations, rewards (float32), terminations, truncations and infos.
 
         Raises:
-          ResetNeeded: there has been no reset; or autoreset is disabled, and an episode that has ended was not reset.
-          InvalidActionError: the actions are not of the action space's structure, shape or kind, have a discrete
-            value outside of it, or are not finite.
-          ClosedEnvironmentError: after `close`.
+          ResetNeeded: `reset` has not been called, or autoreset is disabled and you did not reset an episode that has
+            ended.
+          InvalidActionError: the actions have the wrong structure, shape or kind, are outside a discrete space, or are
+            not finite.
+          ClosedEnvironmentError: the batch has been closed.
         """
         stepper, mode = self._begun(), self.autoreset_mode
         if mode is AutoresetMode.DISABLED and stepper.done.any():
@@ -183,12 +189,12 @@ class GymnasiumVectorEnv(Adapter, VectorEnv[Any, Any, Any]):  # pyright: ignore[
         return self._given((obs, reward, terminated, truncated, infos))
 
     def render(self) -> Any:
-        """A tuple of pictures, uint8 (height, width, 3), one an environment; None without a render mode."""
+        """Renders each environment as uint8 (height, width, 3), in a tuple. Returns None without a render mode."""
         pictures = super().render()
         return None if pictures is None else tuple(pictures)
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Frees the states; `reset`, `step` and `state` then raise `ClosedEnvironmentError`."""
+        """Frees the states. Afterwards `reset`, `step` and `state` raise `ClosedEnvironmentError`."""
         self._has_state = False
         vars(self).pop("_stepper", None)
 
@@ -233,7 +239,7 @@ def _batch(env: Environment, num_envs: int | None) -> Environment:
             raise InvalidArgumentError(f"{env.name} is split over devices by Sharded: use Batched here.")
         inner = inner.env
     if len(env.batch_shape) > 1:
-        raise InvalidArgumentError(f"{env.name} is a batch of shape {env.batch_shape}; it must have one axis.")
+        raise InvalidArgumentError(f"{env.name} is a batch of shape {env.batch_shape}, but must have one axis.")
     if not env.batch_shape:
         return Batched(env, positive_integer("num_envs", num_envs, InvalidArgumentError))
     if num_envs not in (None, env.batch_shape[0]):
@@ -255,10 +261,10 @@ def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
 
 
 def _converter(kind: Kind) -> Callable[[Any], Any] | None:
-    """The function that makes an array of that library from what a program returns; None if nothing is converted.
+    """Returns a function that converts the arrays of a step to this type. None if no conversion is needed.
 
     Raises:
-      InvalidArgumentError: there is no such library, or PyTorch is not installed.
+      InvalidArgumentError: the type is unknown, or PyTorch is not installed.
     """
     if kind in ("numpy", "jax"):
         return None
