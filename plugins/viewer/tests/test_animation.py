@@ -120,8 +120,8 @@ def test_a_full_disk_leaves_the_older_file(tmp_path, monkeypatch):
     ("args", "message"),
     [
         (("a.txt",), r"cannot write a\.txt: the name must end in"),
-        (("missing/a.gif",), "the folder .*missing does not exist; create it first"),
-        (("a.gif",), r"cannot write a\.gif: a\.gif is read-only; choose another place"),
+        (("missing/a.gif",), "the folder .*missing does not exist. Create it first"),
+        (("a.gif",), r"cannot write a\.gif: a\.gif is read-only. Choose another place"),
         (("a.mp4",), r"to write an MP4, install 'envcore-viewer\[video\]'"),
         (("b.gif", np.nan), "fps must be a positive number"),
     ],

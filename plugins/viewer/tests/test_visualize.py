@@ -268,7 +268,7 @@ def test_a_notebook_shows_the_beginning_of_a_long_sequence(monkeypatch: pytest.M
     pictures, _, note = shown(vis)
     assert "frames" not in vars(vis)
     np.testing.assert_array_equal(pictures, vis.frames[:2])
-    assert note == "<p>The first 2 of 4 frames; <code>animate(path)</code> writes them all.</p>"
+    assert note == "<p>The first 2 of 4 frames. <code>animate(path)</code> writes them all.</p>"
 
 
 def test_its_repr() -> None:

@@ -1,9 +1,9 @@
-"""Animations of envcore's environments: in files, in notebooks and in the terminal.
+"""Animate envcore environments in files, in notebooks and in the terminal.
 
     vis = Visualizer(env, params, states, cum_rewards)
     vis.animate("episode.gif")
 
-`Visualizer` is imported on first use: importing this package imports neither JAX nor Pillow. The commands
+`Visualizer` is imported on first use, so importing this package imports neither JAX nor Pillow. The commands
 `envcore render` and `envcore play` also need envcore-cli.
 """
 

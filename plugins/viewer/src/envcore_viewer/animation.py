@@ -1,6 +1,6 @@
-"""Animations: writing frames to a file, captions under them, and several side by side in a mosaic.
+"""Write animations to files, add captions, and join several animations into a mosaic.
 
-Frames are uint8 (time, height, width, 3). Imports JAX, for envcore's colors, and Pillow only when they are needed.
+Frames are uint8 (time, height, width, 3). JAX (for envcore's colors) and Pillow are imported only when needed.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from envcore.files import replacing
 
 from envcore_viewer.errors import AnimationError
 
-_NARROWEST = 32  # pixels; a narrower caption would have room for single letters only
+_NARROWEST = 32  # pixels, because a narrower caption has room for single letters only
 
 
 def save_animation(path: str | os.PathLike[str], frames: Any, fps: float = 30) -> None:
-    """Writes frames to a file in the format of its suffix.
+    """Writes frames to a GIF, WebP, animated PNG or MP4 file, depending on the suffix.
 
     | suffix          | colors                              | frame times in            | at most |
     | --------------- | ----------------------------------- | ------------------------- | ------- |
@@ -34,18 +34,19 @@ def save_animation(path: str | os.PathLike[str], frames: Any, fps: float = 30) -
     | `.png`, `.apng` | exact                               | milliseconds              | 90 fps  |
     | `.mp4` (H.264)  | nearly exact, shared by 2x2 pixels  | fractions of a second     |         |
 
-    Browsers slow down quicker ones, so a higher `fps` becomes that limit. All formats but MP4 loop forever. MP4 needs
-    the extra `envcore-viewer[video]`, and repeats the last row or column of an odd size. The file appears, or replaces
-    an older one, only when it is complete.
+    A higher `fps` is lowered to the limit, because browsers slow down faster animations. All formats except MP4 loop
+    forever. MP4 needs the extra `envcore-viewer[video]`. If the height or width is odd, MP4 repeats the last row or
+    column. The file is created or replaced only when it is complete.
 
     Args:
-      path: the file.
+      path: the output file.
       frames: uint8 (time, height, width, 3), a numpy or JAX array.
       fps: frames per second.
 
     Raises:
-      AnimationError: the frames have another shape or dtype, or there are none; or as for `check_writable`.
-      FileError: the file cannot be written. An older one stays.
+      AnimationError: there are no frames, they have the wrong shape or dtype, or `check_writable` refuses the path or
+        `fps`.
+      FileError: the file cannot be written. An existing file is kept.
     """
     path, frames = check_writable(path, fps), checked_frames(frames)
     with replacing(path) as file:
@@ -53,45 +54,45 @@ def save_animation(path: str | os.PathLike[str], frames: Any, fps: float = 30) -
 
 
 def check_writable(path: str | os.PathLike[str], fps: float = 30) -> Path:
-    """Checks what `save_animation` needs; call it before a long computation.
+    """Checks that `save_animation` can write to the path. Call it before a long computation.
 
     Args:
-      path: the file.
+      path: the output file.
       fps: frames per second.
 
     Returns:
       The path.
 
     Raises:
-      AnimationError: the suffix is unknown, or its extra is not installed; the folder does not exist; the folder or an
-        older file is read-only; or `fps` is not a positive number.
+      AnimationError: the suffix is unknown, its extra is not installed, the folder does not exist, the folder or an
+        existing file is read-only, or `fps` is not a positive number.
     """
     path = Path(path)
     if path.suffix.lower() not in _WRITERS:
         raise AnimationError(f"cannot write {path}: the name must end in {', '.join(_WRITERS)}.")
     folder = path.resolve().parent
     if not folder.is_dir():
-        raise AnimationError(f"cannot write {path}: the folder {folder} does not exist; create it first.")
+        raise AnimationError(f"cannot write {path}: the folder {folder} does not exist. Create it first.")
     for each in (folder, path):
         if each.exists() and not os.access(each, os.W_OK):
-            raise AnimationError(f"cannot write {path}: {each} is read-only; choose another place.")
+            raise AnimationError(f"cannot write {path}: {each} is read-only. Choose another place.")
     if path.suffix.lower() == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None:
-        raise AnimationError("to write an MP4, install 'envcore-viewer[video]'; GIF, WebP and PNG need no extra.")
+        raise AnimationError("to write an MP4, install 'envcore-viewer[video]'. GIF, WebP and PNG need no extra.")
     checked_fps(fps)
     return path
 
 
 def write(file: BinaryIO, suffix: str, frames: np.ndarray, fps: float) -> None:
-    """Writes checked frames into an open file in the format of a suffix."""
+    """Writes valid frames to an open file in the format of the suffix."""
     _WRITERS[suffix.lower()](file, frames, fps)
 
 
 def _write_gif(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
-    """Writes with one palette for all frames: pixels that do not change do not flicker, and are not stored again."""
+    """Writes a GIF with one palette for all frames, so that unchanged pixels do not flicker and take no space."""
     from PIL import Image
 
     everything = Image.fromarray(frames.reshape(-1, frames.shape[2], 3))
-    # One color more marks unchanged pixels. This method keeps large areas exact, and is twice as fast as the default.
+    # The 256th color marks unchanged pixels. This method keeps large areas exact and is twice as fast as the default.
     colors = everything.quantize(255, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     palette = bytes(colors.getpalette() or [])
     images = [Image.fromarray(indices) for indices in np.asarray(colors).reshape(frames.shape[:3])]
@@ -118,14 +119,14 @@ def _write_mp4(file: BinaryIO, frames: np.ndarray, fps: float) -> None:
     height, width = frames.shape[1:3]
     frames = np.pad(frames, ((0, 0), (0, height % 2), (0, width % 2), (0, 0)), "edge")
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "os.fork", RuntimeWarning)  # of JAX: the child becomes ffmpeg at once
+        warnings.filterwarnings("ignore", "os.fork", RuntimeWarning)  # JAX warns, but the child becomes ffmpeg at once
         try:
             options: dict[str, Any] = {"codec": "libx264", "fps": fps, "quality": 7, "macro_block_size": 2}
             video = iio.imwrite("<bytes>", frames, extension=".mp4", plugin="FFMPEG", **options)
         except OSError:
             video = b""
-    if b"moov" not in video:  # the index, which ffmpeg writes last; imageio does not ask how ffmpeg ended
-        raise OSError("ffmpeg stopped before the end of the video; its messages are above")
+    if b"moov" not in video:  # the index, which ffmpeg writes last, because imageio ignores the exit status
+        raise OSError("ffmpeg stopped before the end of the video, see its messages above")
     file.write(video)
 
 
@@ -140,14 +141,14 @@ _WRITERS: dict[str, Callable[[BinaryIO, np.ndarray, float], None]] = {
 
 
 def checked_fps(fps: Any) -> float:
-    """Returns frames per second; raises `AnimationError` unless they are a positive number."""
+    """Returns `fps` as a float. Raises `AnimationError` unless it is a positive number."""
     if isinstance(fps, str | bool) or np.ndim(fps) or not 0 < fps < math.inf:
         raise AnimationError(f"fps must be a positive number of frames per second, got {fps!r}.")
     return float(fps)
 
 
 def checked_frames(frames: Any) -> np.ndarray:
-    """Returns frames as a numpy array; raises `AnimationError` unless they are uint8 (time, height, width, 3)."""
+    """Returns frames as a numpy array. Raises `AnimationError` unless they are uint8 (time, height, width, 3)."""
     frames = np.asarray(frames)
     if frames.ndim != 4 or frames.shape[-1] != 3 or not frames.size or frames.dtype != np.uint8:
         raise AnimationError(
@@ -157,18 +158,18 @@ def checked_frames(frames: Any) -> np.ndarray:
 
 
 def caption(frames: Any, texts: Iterable[str]) -> np.ndarray:
-    """Adds a strip with a text under each frame.
+    """Adds a caption below each frame.
 
-    The parts of a text, separated by two spaces, keep their positions for the whole sequence, so that only what changes
-    moves. A part that does not fit on the line starts a new one. One that is wider than the picture is split. The strip
-    has the same height on every frame.
+    Separate the parts of a text by two spaces. Each part keeps its position throughout the animation. A part that does
+    not fit on the line starts a new line, and a part that is wider than the frame is split. The caption has the same
+    height on every frame.
 
     Args:
       frames: uint8 (time, height, width, 3), at least 32 pixels wide.
-      texts: one for each frame.
+      texts: one text per frame.
 
     Returns:
-      uint8 (time, height + strip, width, 3).
+      uint8 (time, height + caption, width, 3).
 
     Raises:
       AnimationError: there are no frames, they are too narrow, or the numbers of texts and frames differ.
@@ -206,7 +207,7 @@ def caption(frames: Any, texts: Iterable[str]) -> np.ndarray:
 
 
 def _columns(texts: list[str], room: float, measure: Callable[[str], float]) -> list[tuple[tuple[str, ...], float]]:
-    """The parts of all texts, each with its greatest width; those wider than `room` are split, between words first."""
+    """Returns the parts of all texts and their greatest widths. Wraps parts wider than `room`, at spaces if it can."""
     widest = max(map(measure, {"", *"".join(texts)}))
     columns: list[tuple[str, ...]] = []
     for column in itertools.zip_longest(*(text.split("  ") for text in texts), fillvalue=""):
@@ -218,14 +219,14 @@ def _columns(texts: list[str], room: float, measure: Callable[[str], float]) -> 
 
 
 def mosaic(videos: Iterable[Any], columns: int | None = None, gap: int = 8) -> np.ndarray:
-    """Joins several animations into one, row by row.
+    """Joins several animations into one grid.
 
-    Each is centered in a cell, and all cells have the size of the largest animation. An animation that is shorter than
-    the longest stays at its last frame.
+    All cells have the size of the largest animation, and smaller animations are centered. Shorter animations end with
+    their last frame.
 
     Args:
-      videos: uint8 (time, height, width, 3) each; sizes and lengths may differ.
-      columns: number of columns; by default about as many as rows.
+      videos: arrays of uint8 (time, height, width, 3). Sizes and lengths may differ.
+      columns: number of columns. By default the grid is about square.
       gap: number of pixels between cells.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The keys for each action."""
+"""Maps keys to actions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from envcore.errors import EnvironmentDefinitionError
 from envcore_viewer.errors import PlayError
 
 IDLE = ("stay", "noop", "wait", "none")
-"""Names of actions that do nothing, which are taken while no key is pressed."""
+"""Names of no-op actions, which are taken while you press no key."""
 
 RESERVED = {"q": "quit", "r": "new episode", "p": "pause"}
 
@@ -30,18 +30,20 @@ _AXES = (("left", "right"), ("down", "up"), ("a", "d"), ("s", "w"))
 
 
 class Controls:
-    """The keys of an environment with `Discrete` or `Box` actions.
+    """Maps keys to the actions of a `Discrete` or `Box` action space.
 
-    Discrete: actions called "left", "right", "up" and "down" have the arrow keys, "fire" the space bar, and all actions
-    have their numbers (letters from the eleventh on). Box: each of the first four components has two keys, for its
-    smallest and its largest value, or -1 and 1 if it is unbounded; the other components stay in the middle.
+    Discrete: the arrow keys are mapped to actions called "left", "right", "up" and "down", and the space bar to "fire".
+    You can also press the number of an action, or a letter from the eleventh action on.
+
+    Box: two keys set each of the first four components to its smallest and largest value, or to -1 and 1 if it is
+    unbounded. The other components stay in the middle.
 
     Attributes:
-      help: pairs of keys and what they do.
-      idle: the action while no key is pressed; None if every action does something.
+      help: pairs of keys and their meaning.
+      idle: the action while no key is pressed. None if there is no no-op action.
 
     Raises:
-      PlayError: the action space is of another type.
+      PlayError: the action space is neither `Discrete` nor a floating-point `Box`.
     """
 
     def __init__(self, env: Environment, params: Any):
@@ -56,9 +58,9 @@ class Controls:
             raise PlayError(f"{env.name} cannot be played by hand: its actions are {space!r}, not Discrete or Box.")
 
     def action(self, keys: Sequence[str]) -> Any:
-        """The action for keys that are pressed together; None if none of them belongs to an action.
+        """Returns the action for keys that are pressed together. None if they are not mapped to an action.
 
-        Discrete: the last key counts. Box: all keys count, each for its component.
+        Discrete: the last key counts. Box: each key sets its component.
         """
         pressed = [self._values[key] for key in keys if key in self._values]
         if not pressed:

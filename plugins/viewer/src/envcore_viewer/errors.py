@@ -6,8 +6,8 @@ from envcore.errors import EnvcoreError
 
 
 class AnimationError(EnvcoreError, ValueError):
-    """The frames are not a valid animation, or it cannot be written to the path."""
+    """The frames are invalid, or the animation cannot be written to the path."""
 
 
 class PlayError(EnvcoreError, ValueError):
-    """An environment cannot be played by hand, or not in this terminal."""
+    """The environment cannot be played by hand, or this terminal is unsuitable."""

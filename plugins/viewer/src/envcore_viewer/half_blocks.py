@@ -1,4 +1,4 @@
-"""Pictures as text, two pixels per character: the two colors of an upper half block. Imports no JAX."""
+"""Show images in a terminal, with two pixels per character. Does not import JAX."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from rich.style import Style
 
 _CUBE = itertools.product((0, 95, 135, 175, 215, 255), repeat=3)
 _XTERM = np.array([*_CUBE, *((level, level, level) for level in range(8, 239, 10))])
-"""The colors 16 to 255 of a terminal with 256 colors. Themes redefine the first 16."""
+"""Colors 16 to 255 of a 256-color terminal. Colors 0 to 15 depend on the user's theme."""
 
 _Pixel = tuple[int, int, int]
 
 
 class HalfBlocks:
-    """A rich renderable of uint8 (height, width, 3), `width` characters wide and `height / 2` lines high.
+    """A rich renderable that shows an image, uint8 (height, width, 3), with half-block characters.
 
-    If the height is odd, the lower half of the last line has the terminal's own background. Where the terminal has 256
-    colors, each pixel has the nearest of them. Rich would choose by hue, and paint dark bluish greys navy.
+    It is `width` characters wide and `height / 2` lines high. If the height is odd, the lower half of the last line has
+    the terminal's background color. On a 256-color terminal, each pixel gets the nearest color by squared distance.
+    Rich would choose by hue, and show dark bluish greys as navy.
     """
 
     def __init__(self, picture: np.ndarray):
@@ -49,5 +50,5 @@ def _style(is_indexed: bool, upper: _Pixel, lower: _Pixel | None = None) -> Styl
 
 @functools.lru_cache(maxsize=65536)
 def _indexed(pixel: _Pixel) -> Color:
-    """The nearest of the colors that every terminal with 256 colors shows alike."""
+    """Returns the nearest color among those that do not depend on the terminal's theme."""
     return Color.from_ansi(16 + int(np.square(_XTERM - pixel).sum(axis=-1).argmin()))

@@ -1,4 +1,4 @@
-"""Single key presses from a terminal. POSIX only; imports no JAX."""
+"""Read single key presses from a POSIX terminal. Does not import JAX."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ except ImportError:  # pragma: no cover  # Windows
 
 _ESCAPES = {b"A": "up", b"B": "down", b"C": "right", b"D": "left"}
 _NAMES = {b" ": "space", b"\r": "enter", b"\n": "enter", b"\x1b": "escape"}
-_LATENCY = 0.05  # seconds within which the remaining bytes of an arrow key arrive
+_LATENCY = 0.05  # seconds to wait for the remaining bytes of an arrow key
 
 
 class Keyboard:
-    """A context manager that reads keys as they are pressed, without echo.
+    """Context manager that reads key presses immediately and without echo.
 
     Raises:
       PlayError: standard input is not a terminal, or the system has no POSIX terminals.
@@ -30,7 +30,7 @@ class Keyboard:
 
     def __init__(self) -> None:
         if termios is None or not sys.stdin.isatty():
-            raise PlayError("envcore play needs a keyboard: run it in a POSIX terminal, with nothing piped into it.")
+            raise PlayError("envcore play needs a keyboard: run it in a POSIX terminal, and do not pipe input to it.")
         self._terminal = sys.stdin.fileno()
         self._settings: Any = None
         self._pressed: list[str] = []
@@ -49,14 +49,14 @@ class Keyboard:
         termios.tcsetattr(self._terminal, termios.TCSADRAIN, self._settings)
 
     def next(self, timeout: float) -> str | None:
-        """Returns the oldest key press that has not been returned yet.
+        """Returns the next key press.
 
         Args:
           timeout: how long to wait for a key, in seconds.
 
         Returns:
-          Its name: "left", "right", "up", "down", "space", "enter", "escape", or a character; None if no key was
-          pressed. If the terminal is gone, "escape".
+          The name of the key: "left", "right", "up", "down", "space", "enter", "escape", or a character. None if no key
+          was pressed. If the terminal was closed, "escape".
         """
         if not self._pressed and self._is_ready(timeout):
             data = self._bytes()
@@ -66,7 +66,7 @@ class Keyboard:
         return self._pressed.pop(0) if self._pressed else None
 
     def forget(self) -> None:
-        """Discards all key presses so far."""
+        """Discards pending key presses."""
         while self.next(0) is not None:
             pass
 
@@ -76,12 +76,12 @@ class Keyboard:
     def _bytes(self) -> bytes:
         try:
             return os.read(self._terminal, 1024)
-        except OSError:  # the terminal is gone
+        except OSError:  # the terminal was closed
             return b""
 
 
 def parse_keys(data: bytes) -> list[str]:
-    """The names of the keys that send these bytes; unknown keys are left out."""
+    """Returns the names of the keys that send these bytes. Unknown keys are ignored."""
     keys: list[str] = []
     while data:
         if data[:2] in (b"\x1b[", b"\x1bO"):

@@ -1,4 +1,4 @@
-"""`envcore play`."""
+"""Implementation of `envcore play`."""
 
 from __future__ import annotations
 
@@ -28,35 +28,34 @@ from envcore_viewer.keyboard import Keyboard
 _LINES_BELOW = 3
 _QUIT = {"q", "escape"}
 _SMALLEST = 16  # pixels
-_PATIENCE = 0.5  # seconds between checks of the terminal's size while the game waits for a key
+_PATIENCE = 0.5  # seconds between checks of the terminal's size while waiting for a key
 
 
 def play(choice: Choice, fps: float | None, seed: int) -> None:
-    """Lets a person play in the terminal until they quit, then prints the results.
+    """Runs the game in the terminal until the player quits, then prints the results.
 
     Args:
       choice: the environment.
-      fps: steps per second; None for those of the environment, or, if every action does something, for one step per
-        key.
+      fps: steps per second. None for the environment's rate, or for one step per key if there is no no-op action.
       seed: the seed of the random key.
 
     Raises:
-      EnvcoreError: there is no terminal, or the environment has no picture, or its actions cannot be mapped to keys.
+      EnvcoreError: there is no terminal, the environment has no picture, or its actions cannot be mapped to keys.
     """
     key = key_of(seed)
     if fps is not None:
         checked_fps(fps)
     keyboard, screen = Keyboard(), console()
     if not screen.is_terminal:
-        raise PlayError("envcore play needs a terminal to show pictures in: do not redirect its output.")
+        raise PlayError("envcore play needs a terminal to show pictures: do not redirect its output.")
     if screen.is_dumb_terminal:
-        raise PlayError("envcore play cannot show pictures where TERM is dumb or unknown: run it in another terminal.")
+        raise PlayError("envcore play cannot show pictures if TERM is dumb or unknown: run it in another terminal.")
     env, params = choice.make()
-    picture_struct(env, state_struct(env), params, _SMALLEST)  # fails early if the environment has no picture
+    picture_struct(env, state_struct(env), params, _SMALLEST)  # raises early if the environment has no picture
     controls = Controls(env, params)
     if fps is None and controls.idle is not None:
         fps = checked_fps(env.render_fps)
-    say(f"Compiling {choice.title}.")  # which takes some seconds, before the game's screen comes
+    say(f"Compiling {choice.title}.")  # takes a few seconds, before the game appears
     game = Game(env, params, key)
     shown = Live(console=screen, screen=True, auto_refresh=False)
     try:
@@ -70,7 +69,7 @@ def play(choice: Choice, fps: float | None, seed: int) -> None:
 
 
 class Game:
-    """An environment that a person plays, stepped without auto-reset, and the results of finished episodes."""
+    """An environment that a player steps without auto-reset, and the results of finished episodes."""
 
     def __init__(self, env: Any, params: Any, key: jax.Array):
         self.env, self.params = env, params
@@ -81,13 +80,13 @@ class Game:
 
     @property
     def state(self) -> Any:
-        """The state of the environment."""
+        """The environment's state."""
         return self._stepper.state
 
     def reset(self) -> None:
         """Starts a new episode."""
         self._stepper.start(self._words, spends=True)
-        self._words = None  # the next episode goes on with the random numbers of this one
+        self._words = None  # the next episode continues the random stream of this one
         self.steps, self.total, self.reward, self.is_over, self.played = 0, 0.0, 0.0, False, ""
 
     def step(self, action: Any) -> None:
@@ -101,7 +100,7 @@ class Game:
             self.finished.append((self.steps, self.total))
 
     def picture(self, rows: int, columns: int) -> np.ndarray:
-        """The picture of the state, at most `rows` x `columns` pixels."""
+        """Renders the state with at most `rows` x `columns` pixels."""
         height = fitting_height(self.env, (rows, columns))
         return np.asarray(_render(self.env, height, self.state, self.params))
 
@@ -117,9 +116,9 @@ def _render(env: Any, height: int, state: Any, params: Any) -> jax.Array:
 
 
 def _run(game: Game, controls: Controls, keyboard: Keyboard, live: Live, fps: float | None) -> None:
-    """Runs the game until the player quits. The first key starts it; without an idle action, the last one repeats."""
+    """Runs the game until the player quits. Without a no-op action, the last action repeats."""
     is_paused, repeated, due = False, controls.idle, time.monotonic()
-    is_waiting = fps is not None  # otherwise every step waits for a key anyway
+    is_waiting = fps is not None  # without `fps` every step waits for a key anyway
     keys_help = controls.help + [pair for pair in RESERVED.items() if fps is not None or pair[0] != "p"]
     while True:
         notice = "press any key to start" if is_waiting else "paused: press p" if is_paused else ""
@@ -151,11 +150,11 @@ def _run(game: Game, controls: Controls, keyboard: Keyboard, live: Live, fps: fl
             if action is not None:
                 game.step(action)
             if game.is_over:
-                keyboard.forget()  # keys that were pressed before the player saw the end
+                keyboard.forget()  # discard keys that were pressed before the player saw the end
 
 
 def _keys_until(due: float, keyboard: Keyboard) -> list[str]:
-    """The keys pressed until a time, or until one that is not for an action."""
+    """Returns the keys pressed until `due`, or until a key that quits, resets or pauses."""
     keys: list[str] = []
     while (left := due - time.monotonic()) > 0 and not {*_QUIT, *RESERVED} & set(keys):
         key = keyboard.next(left)
@@ -177,6 +176,6 @@ def _screen(game: Game, keys: list[tuple[str, str]], console: Console, notice: s
         line.no_wrap, line.overflow = True, "ellipsis"
     try:
         picture = HalfBlocks(game.picture(2 * max(1, height - _LINES_BELOW), width))
-    except InvalidArgumentError:  # the terminal may be enlarged again
+    except InvalidArgumentError:  # the player may enlarge the terminal again
         picture = Text("too small")
     return Group(picture, *lines)

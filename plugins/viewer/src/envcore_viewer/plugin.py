@@ -1,4 +1,4 @@
-"""Announces the viewer's commands to envcore. Imports no JAX."""
+"""Adds the viewer's commands to `envcore`. Does not import JAX."""
 
 from envcore.plugins import hookimpl
 from envcore.specs import CommandSpec
@@ -6,8 +6,8 @@ from envcore.specs import CommandSpec
 
 @hookimpl
 def envcore_commands() -> list[CommandSpec]:
-    """The commands that show environments."""
+    """Returns the specs of `envcore render` and `envcore play`."""
     return [
-        CommandSpec("render", "Write an animation of environments.", "envcore_viewer.commands:render"),
-        CommandSpec("play", "Play an environment in the terminal, with the keyboard.", "envcore_viewer.commands:play"),
+        CommandSpec("render", "Render environments to a GIF, WebP, PNG or MP4 file.", "envcore_viewer.commands:render"),
+        CommandSpec("play", "Play an environment in the terminal with your keyboard.", "envcore_viewer.commands:play"),
     ]

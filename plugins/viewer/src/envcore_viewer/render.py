@@ -1,4 +1,4 @@
-"""`envcore render`."""
+"""Implementation of `envcore render`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from envcore_viewer.animation import caption, check_writable, mosaic, save_anima
 from envcore_viewer.visualize import Visualizer
 
 _SECONDS = 8
-_MOSAIC_FPS = 20  # frames per second of a mosaic of several environments
+_MOSAIC_FPS = 20
 
 
 def render(
@@ -40,20 +40,21 @@ def render(
     overlay: bool,
     names: bool,
 ) -> None:
-    """Records environments, renders them and writes one animation.
+    """Records environments, renders them and writes an animation.
 
     Args:
       choices: one environment, or several for a mosaic.
-      out: the file; its suffix decides the format.
+      out: the output file. Its suffix selects the format.
       policy: as for `find_player`.
-      steps: number of frames, each of them a step of every environment; None for eight seconds at each one's own rate.
+      steps: number of frames, with one step of every environment per frame. None for eight seconds at each
+        environment's rate.
       num_envs: number of copies of each environment.
-      fps: frames per second; None for those of the environment, or 20 for a mosaic of several.
-      columns: number of columns of the mosaic; None for about as many as rows.
+      fps: frames per second. None for the environment's rate, or 20 for a mosaic of several.
+      columns: number of columns of the mosaic. None for a square grid.
       seed: the seed of the random key.
-      height: the height of one environment's picture, in pixels.
-      overlay: whether to write step, action, reward and return below.
-      names: whether to write the id of each environment below its picture.
+      height: height of each environment's picture in pixels.
+      overlay: whether to show step, action, reward and return below each picture.
+      names: whether to show the id below each picture.
 
     Raises:
       EnvcoreError: an argument is invalid, an environment has no picture, or the file cannot be written.
@@ -74,7 +75,7 @@ def render(
         key, key_record = random.split(key)
         tile = fitting_height(env, (height, height)) if is_mosaic else height
         frames = _recorded(env, params, player, key_record, count, num_envs, height=tile, overlay=overlay).frames
-        if is_mosaic and num_envs == 1 and not overlay:  # a square, which the edges of the picture are extended to fill
+        if is_mosaic and num_envs == 1 and not overlay:  # extend the edges to a square
             frames = np.pad(frames, [(0, 0), *margins(frames.shape[1:], (height, height))], mode="edge")
         if names:
             frames = caption(frames, [choice.title] * len(frames))
@@ -89,7 +90,7 @@ def render(
 
 
 def _frame_bytes(env: Environment, params: Any, height: int) -> int:
-    """The most bytes that a frame of one environment takes: its state, and its picture rendered, copied and encoded."""
+    """Estimates the peak bytes per frame: two copies of the state, and the picture rendered, copied and encoded."""
     state = state_struct(env)
     return 3 * memory.tree_bytes(picture_struct(env, state, params, height)) + 2 * memory.tree_bytes(state)
 
@@ -97,7 +98,7 @@ def _frame_bytes(env: Environment, params: Any, height: int) -> int:
 def _recorded(
     env: Environment, params: Any, player: Player, key: jax.Array, num_steps: int, num_envs: int, **options: Any
 ) -> Visualizer:
-    """Records an environment and returns a `Visualizer` of it, with actions, rewards and returns."""
+    """Records an environment and returns a `Visualizer` with its actions, rewards and returns."""
     played = record(env, params, player, key, num_steps, num_envs)
     if not bool(jax.vmap(jax.vmap(env.action_space(params).contains))(played.action).all()):
         raise outside_action_space(player.name, env, params)
@@ -108,12 +109,12 @@ def _recorded(
 
 
 class Recording(NamedTuple):
-    """Consecutive episodes, each with its final state; every leaf has the leading axes (time, num_envs).
+    """Recorded episodes, including their final states. Every leaf has the leading axes (time, num_envs).
 
     Attributes:
-      state: the state that is shown.
-      action: the action taken in it; for the final state of an episode, the last action again.
-      reward: the reward of that action, float32; 0 for the final state of an episode.
+      state: the state to show.
+      action: the action taken in this state. The final state of an episode repeats the last action.
+      reward: the reward of the action, float32. It is 0 for the final state of an episode.
     """
 
     state: Any

@@ -1,4 +1,4 @@
-"""`Visualizer`: an episode as an animation, in a file or a notebook."""
+"""`Visualizer`: animate episodes in a file or a notebook."""
 
 from __future__ import annotations
 
@@ -23,35 +23,36 @@ from envcore.rendering import picture_struct, render_instant
 from envcore_viewer import animation
 
 _INLINE_FRAMES = 500
-_INLINE_BYTES = 2**28  # of frames before they are compressed
-_CHUNK = 64  # frames rendered by one call, so that one program serves sequences of every length
-_CHUNK_BYTES = 2**25  # and at most so many bytes of them
+_INLINE_BYTES = 2**28  # of uncompressed frames
+_CHUNK = 64  # frames per call, so that one compiled program renders sequences of any length
+_CHUNK_BYTES = 2**25
 
 
 class Visualizer:
-    """Shows a sequence of states, as gymnax's class of this name does.
+    """Animates a sequence of states. Works like gymnax's `Visualizer`.
 
         vis = Visualizer(env, env_params, state_seq, cum_rewards)
         vis.animate("episode.gif")
 
-    In a notebook, a `Visualizer` at the end of a cell shows its animation, of a long sequence the first 500 frames.
+    In a notebook, put the `Visualizer` at the end of a cell to see the animation. Of long sequences it shows the first
+    500 frames.
 
     Args:
-      env: the environment, with the wrappers that the states come from. A `Batched` one is shown as a mosaic.
-      env_params: its params, or None for its defaults.
+      env: the environment that the states come from, including its wrappers. A `Batched` one is shown as a mosaic.
+      env_params: the environment's params, or None for the defaults.
       state_seq: a list of states, or states with a leading time axis, as `run_rollout` collects them. States with
         two leading axes, (time, num_envs), are shown as a mosaic.
-      cum_rewards: the cumulative rewards, float (time,) or (time, num_envs); entry i includes the reward of the step
+      cum_rewards: the cumulative rewards, float (time,) or (time, num_envs). Entry i includes the reward of the step
         from state i. The sum continues across episodes.
-      action_seq: a list of actions, or actions with the states' leading axes; entry i was taken in state i.
-      height: the height of one environment's picture, in pixels.
-      fps: frames per second; by default `env.render_fps`, or the nearest number that the format supports.
-      overlay: whether to write step, action, reward and return under the pictures, as far as they are known. Step and
-        return are those of the episode.
+      action_seq: a list of actions, or actions with the states' leading axes. Entry i was taken in state i.
+      height: height of each environment's picture in pixels.
+      fps: frames per second. The default is `env.render_fps`, or the nearest rate that the format supports.
+      overlay: whether to show step, action, reward and return below the pictures. Action, reward and return need
+        `action_seq` and `cum_rewards`. Step and return start anew in each episode.
 
     Raises:
-      InvalidArgumentError: `env` is not an environment; there are no states, or they belong to another environment;
-        cum_rewards or action_seq are not numbers or do not have one entry for each state; or the height is not a
+      InvalidArgumentError: `env` is not an environment, there are no states, the states belong to another environment,
+        `cum_rewards` or `action_seq` are not numbers or do not have one entry per state, or the height is not a
         positive integer.
       AnimationError: `fps` is not a positive number.
       EnvironmentDefinitionError: the environment's `render` does not return a picture.
@@ -72,7 +73,7 @@ class Visualizer:
         overlay: bool = False,
     ):
         if not isinstance(env, Environment):
-            hint = "; make returns a pair: env, params = envcore.make(...)" if isinstance(env, tuple) else ""
+            hint = " (make returns a pair: env, params = envcore.make(...))" if isinstance(env, tuple) else ""
             raise InvalidArgumentError(f"a Visualizer needs an Environment, got {env!r}{hint}.")
         self.env, self.height, self.overlay = env, height, overlay
         self.env_params = arguments.checked_params(env, env_params)
@@ -85,22 +86,22 @@ class Visualizer:
 
     @functools.cached_property
     def frames(self) -> np.ndarray:
-        """The pictures, uint8 (time, height, width, 3), rendered on first access."""
+        """The rendered frames, uint8 (time, height, width, 3). They are rendered on first access."""
         return self._rendered(self._lead[0])
 
     def animate(self, path: str | os.PathLike[str], fps: float | None = None) -> Path:
-        """Writes the frames to a GIF, WebP, animated PNG or MP4, depending on the path's suffix.
+        """Writes the frames to a GIF, WebP, animated PNG or MP4 file, depending on the suffix.
 
         Args:
-          path: the file.
-          fps: frames per second; by default those of the `Visualizer`.
+          path: the output file.
+          fps: frames per second. The default is the `fps` of the `Visualizer`.
 
         Returns:
           The path.
 
         Raises:
-          AnimationError, FileError: as for `envcore_viewer.animation.save_animation`, before anything is rendered if
-            the path cannot be written to.
+          AnimationError, FileError: as for `envcore_viewer.animation.save_animation`. The path is checked before
+            rendering.
           AnimationError: the pictures are too narrow for an overlay.
         """
         fps = self.fps if fps is None else fps
@@ -115,7 +116,7 @@ class Visualizer:
         return f"<Visualizer of {self.env.name}: {total} frames, {many}{width} by {height} pixels>"
 
     def _repr_html_(self) -> str:
-        """An animation that plays in the notebook, with its data inline."""
+        """Returns HTML with an inline animation, for notebooks."""
         total, *batch = self._lead
         per_frame = math.prod(self._picture_shape) * math.prod(batch)
         stop = min(total, max(1, min(_INLINE_FRAMES, _INLINE_BYTES // per_frame)))
@@ -123,11 +124,11 @@ class Visualizer:
         animation.write(file, ".webp", self.frames if stop == total else self._rendered(stop), self.fps)
         data = base64.b64encode(file.getbuffer()).decode()
         image = f'<img src="data:image/webp;base64,{data}" alt="{html.escape(repr(self))}" style="max-width: 100%">'
-        note = f"<p>The first {stop} of {total} frames; <code>animate(path)</code> writes them all.</p>"
+        note = f"<p>The first {stop} of {total} frames. <code>animate(path)</code> writes them all.</p>"
         return image + note if stop < total else image
 
     def _rendered(self, stop: int) -> np.ndarray:
-        """The frames before `stop`, rendered in chunks: it needs little more memory than the result."""
+        """Renders the frames before `stop` in chunks, which needs little more memory than the result."""
         pictures = np.empty((stop, *self._lead[1:], *self._picture_shape), np.uint8)
         chunk = int(np.clip(_CHUNK_BYTES // pictures[0].nbytes, 1, _CHUNK))
         for start in range(0, stop, chunk):
@@ -142,7 +143,7 @@ class Visualizer:
         return animation.mosaic(pictures.swapaxes(0, 1)) if len(self._lead) > 1 else pictures[:, 0]
 
     def _texts(self, stop: int) -> list[str]:
-        """One caption for each state before `stop`, grouped by instant."""
+        """Returns a caption for each state before `stop`, ordered by time."""
         parts = [[f"step {step}" for step in np.asarray(self._states.time)[:stop].ravel()]]
         if self._actions is not None:
             flat = [x[:stop].reshape(-1, *x.shape[len(self._lead) :]) for x in self._actions]
@@ -158,7 +159,7 @@ class Visualizer:
         return ["  ".join(each) for each in zip(*parts, strict=True)]
 
     def _numbers(self, sequence: Any, what: str) -> list[np.ndarray]:
-        """The leaves of rewards or actions, each with the states' leading axes."""
+        """Returns the leaves of rewards or actions, and checks that they have the states' leading axes."""
         leaves = jax.tree.leaves(_stacked(sequence, what))
         axes = len(self._lead)
         for leaf in leaves or [np.empty(0)]:
@@ -177,11 +178,11 @@ def _render(env: Environment, states: Any, params: Any, height: int) -> jax.Arra
 
 
 def _checked_states(env: Environment, state_seq: Any) -> tuple[Any, tuple[int, ...]]:
-    """Returns the states as one tree with the dtypes of `reset`, and their leading axes: (time,) or (time, n)."""
+    """Returns the states as one tree with the dtypes of `reset`, and their leading axes (time,) or (time, n)."""
     struct, what = arguments.state_struct(env), f"{env.name}'s states"
     states = _stacked(state_seq, "state_seq")
     if jax.tree.structure(states) != jax.tree.structure(struct):
-        trees.conform(states, struct, what, InvalidArgumentError)  # says how they differ
+        trees.conform(states, struct, what, InvalidArgumentError)  # raises an error that explains the difference
     time = np.shape(states.time)
     lead = time[: len(time) - len(env.batch_shape)]
     if len(lead) not in (1, 2) or not all(time):
@@ -209,7 +210,7 @@ def _stacked(sequence: Any, what: str) -> Any:
 
 
 def _action_texts(leaves: list[np.ndarray], names: tuple[str, ...]) -> list[str]:
-    """The captions of actions: their names if they have any, else numbers."""
+    """Returns captions with the names of actions, or numbers if they have no names."""
     if len(leaves) == 1 and leaves[0].ndim == 1 and leaves[0].dtype.kind in "iu":
         return [names[x] if 0 <= x < len(names) else f"action {x}" for x in leaves[0]]
     flat = np.concatenate([x.reshape(len(x), -1).astype(np.float64) for x in leaves], 1)
@@ -219,14 +220,14 @@ def _action_texts(leaves: list[np.ndarray], names: tuple[str, ...]) -> list[str]
 
 
 def _before_episode(time: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """The cumulative rewards before each state's episode, from the cumulative rewards before each state."""
+    """Returns the cumulative rewards before each state's episode, given those before each state."""
     index = np.arange(len(time)).reshape(-1, *[1] * (time.ndim - 1))
     start = np.maximum.accumulate(np.where(time == 0, index, 0), axis=0)
     return np.take_along_axis(before, start, axis=0)
 
 
 def _digits(values: np.ndarray) -> int:
-    """The number of decimals that show two digits of the largest value, at least two."""
+    """Returns the number of decimals that shows two digits of the largest value, at least two."""
     largest = np.abs(values[np.isfinite(values)]).max(initial=0)
     return 2 if not largest else max(2, 1 - math.floor(math.log10(largest)))
 
