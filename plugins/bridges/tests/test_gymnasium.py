@@ -126,7 +126,7 @@ def test_a_batch_plays_as_single_environments(env_id: str) -> None:
         ),
         ("CartPole-v1", {"wrong": 1}, InvalidArgumentError, "unexpected keyword argument 'wrong'"),
         ("HalfCheetah-v3", {}, EnvironmentLoadError, "gymnasium/HalfCheetah-v3 lacks its simulator"),
-        (dict, {}, InvalidArgumentError, "dict makes no environment of the library's"),
+        (dict, {}, InvalidArgumentError, "dict does not make an environment of the library"),
     ],
 )
 def test_what_is_refused(source: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -146,5 +146,5 @@ def test_what_is_refused(source: Any, options: dict[str, Any], message: str) -> 
 def test_pgx_draws_svg_files_alone() -> None:
     env = from_pgx("2048")
     _, state = env.reset(jax.random.key(0))
-    with pytest.raises(NoPictureError, match=r"2048 cannot be rendered: Pgx draws SVG files alone\. .*save_svg"):
+    with pytest.raises(NoPictureError, match=r"2048 cannot be rendered: Pgx only draws SVG files\. .*save_svg"):
         env.render(state, env.default_params)

@@ -1,22 +1,22 @@
-"""Other libraries' environments in envcore.
+"""Use environments of other libraries as envcore environments.
 
     env, params = envcore.make("pgx/2048")
 
-or, for an environment of a library that is not listed, by `from_brax`, `from_gymnasium`, `from_gymnax`,
-`from_jaxtari`, `from_jumanji`, `from_navix`, `from_pgx`, `from_playground` or `from_xminigrid`:
+For an environment that is not registered, call `from_brax`, `from_gymnasium`, `from_gymnax`, `from_jaxtari`,
+`from_jumanji`, `from_navix`, `from_pgx`, `from_playground` or `from_xminigrid`:
 
     env = envcore_bridges.from_pgx(MyEnvironment, option=1)
 
-The base of a bridge to one more library is `envcore_bridges.base.ForeignEnvironment`.
+To write a bridge to another library, subclass `envcore_bridges.base.ForeignEnvironment`.
 
-Functions are imported on first use: importing this package imports neither JAX nor any of the libraries.
+Functions are imported on first use, so importing this package imports neither JAX nor any of the libraries.
 """
 
 from __future__ import annotations
 
 import importlib
 
-TYPE_CHECKING = False  # type checkers take it for True; importing `typing` would take most of this module's time
+TYPE_CHECKING = False  # type checkers treat it as True, and importing `typing` would be slow
 if TYPE_CHECKING:
     from collections.abc import Callable
 

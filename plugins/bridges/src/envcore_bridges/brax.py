@@ -1,4 +1,4 @@
-"""`FromBrax`: brax's environments in envcore."""
+"""`FromBrax`: use brax environments in envcore."""
 
 from __future__ import annotations
 
@@ -14,49 +14,49 @@ from envcore_bridges.base import PhysicsEnvironment, unknown_name
 from envcore_bridges.libraries import BY_FAMILY
 
 VARY = ("gravity", "geom_friction", "link.inertia.mass", "dof.damping", "dof.armature", "actuator.gear")
-"""What `vary` is by default for brax's pipeline "generalized"."""
+"""The default of `vary` for brax's "generalized" backend."""
 
 VARY_SPRING = ("gravity", "geom_friction", "link.inertia.mass", "actuator.gear")
-"""What `vary` is by default for the pipelines "spring" and "positional", which do not read the others."""
+"""The default of `vary` for the "spring" and "positional" backends, which ignore the other fields."""
 
 VARY_MJX = ("opt.gravity", "geom_friction", "body_mass", "dof_damping", "dof_armature", "actuator_gear")
-"""What `vary` is by default for the pipeline "mjx", which reads other fields."""
+"""The default of `vary` for the "mjx" backend, which reads different fields."""
 
 _VARY = {"mjx": VARY_MJX, "positional": VARY_SPRING, "spring": VARY_SPRING}  # by backend
 
 
 def from_brax(source: str | Callable[..., Any], **options: Hashable) -> FromBrax:
-    """Makes an environment of brax.
+    """Makes a brax environment.
 
     Args:
-      source: one of brax's names, such as "ant", or a class or function that makes a `brax.envs.Env`.
-      **options: what brax makes it with, such as `backend="spring"`; and `vary`, the fields of brax's `System` that
-        become `params.model`, by default those of `VARY` that the environment has, of `VARY_SPRING` for the backends
-        "spring" and "positional", of `VARY_MJX` for "mjx".
+      source: a name such as "ant", or a class or function that makes a `brax.envs.Env`.
+      **options: brax's constructor options, such as `backend="spring"`, and `vary`, the fields of brax's `System` that
+        become `params.model`. The default of `vary` is `VARY`, or `VARY_SPRING` for the "spring" and "positional"
+        backends, or `VARY_MJX` for the "mjx" backend. Default fields that the environment lacks are left out.
 
     Raises:
-      InvalidArgumentError: brax has no such environment, field or option, or an option is not hashable.
+      InvalidArgumentError: brax does not have this environment, field or option, or an option is not hashable.
     """
     return FromBrax.make(source, **options)
 
 
 @dataclasses.dataclass(frozen=True)
 class FromBrax(PhysicsEnvironment):
-    """An environment of brax: bodies and joints, simulated by rigid-body physics.
+    """A brax environment, which simulates bodies and joints with rigid-body physics.
 
-    Observation: what the environment observes, mostly a float32 vector without bounds; a mapping becomes a dict.
-    Action: float32 in [-1, 1], one number an actuator.
-    Reward: the environment's.
-    Termination: `done`, such as that a robot has fallen. Truncation: after 1,000 steps, the length of an episode in
-      brax's own wrappers, which are left out: an episode begins anew where brax would repeat the first one.
-    Info: brax's metrics, by their names.
-    Params: `params.model` holds fields of brax's `System`, for experiments that randomize the physics, such as
-      `params.replace(model={**params.model, "geom_friction": 0.5 * params.model["geom_friction"]})`. Not all of the
-      system is a parameter, because what is known when a program is compiled makes the program faster, and because it
-      contains a MuJoCo model, which cannot be mapped over. The option `vary` chooses the fields.
+    Observation: brax's observation, usually an unbounded float32 vector. Mappings become dicts.
+    Action: float32 in [-1, 1], one number per actuator.
+    Reward: brax's reward.
+    Termination: `done`, for example when a robot has fallen. Truncation: after 1,000 steps, as in brax's wrappers.
+      Those wrappers are not used. Unlike them, each reset draws a new initial state.
+    Info: brax's metrics, by name.
+    Params: `params.model` holds fields of brax's `System`. To randomize the physics, replace them, as in
+      `params.replace(model={**params.model, "geom_friction": 0.5 * params.model["geom_friction"]})`. Choose the fields
+      with the option `vary`. The rest of the system is constant, because constants make the compiled program faster,
+      and because the system contains a MuJoCo model, which `vmap` cannot map over.
 
-    `inverted_pendulum` says `time_out` in brax's info wherever the pole has fallen, which is no time limit: it is
-    left out, as all of brax's info is.
+    All of brax's `info` is dropped. Note that `inverted_pendulum` sets `time_out` in it when the pole has fallen, which
+    is not a time limit.
     """
 
     render_fps: ClassVar[float] = 20
@@ -68,12 +68,12 @@ class FromBrax(PhysicsEnvironment):
     )
 
     def load(self) -> Any:
-        # Late: envcore lists environments without it. MuJoCo prints what optional packages it has not found.
+        # Late, so that envcore lists environments without brax. MuJoCo prints which optional packages are missing.
         with contextlib.redirect_stdout(None):
             import brax.envs
 
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Brax System, pip", UserWarning)  # that brax is no longer developed
+            warnings.filterwarnings("ignore", "Brax System, pip", UserWarning)  # brax is no longer developed
             if not isinstance(self.source, str):
                 return self.source(**self.library_options)
             try:

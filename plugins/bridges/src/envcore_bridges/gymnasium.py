@@ -1,8 +1,8 @@
-"""`FromGymnasium`: environments of Gymnasium's registry in envcore, simulated on the CPU.
+"""`FromGymnasium`: use Gymnasium environments in envcore, simulated on the CPU.
 
-The whole state of the simulator is in envcore's state, so a step is a pure function. On the host, a simulator is set to
-the state, makes a step, and the state is read back. Simulators are only a cache: one that has just produced a state
-makes the next step from it without being set.
+A step is a pure function, because envcore's state contains the whole state of the simulator. On the host, a step loads
+the state into a simulator, steps it, and saves the state. Simulators are cached by the state they are in, so in most
+steps there is nothing to load.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from envcore_bridges.base import (
 )
 
 _STANDARD_WRAPPERS = ("OrderEnforcing", "PassiveEnvChecker", "TimeLimit")
-_HISTORY = 1000  # actions, where an environment has no time limit
+_HISTORY = 1000  # actions, if an environment has no time limit
 
 
 def from_gymnasium(source: str | Callable[..., Any], **options: Hashable) -> FromGymnasium:
-    """Makes an environment of Gymnasium's registry.
+    """Makes a Gymnasium environment.
 
     Args:
       source: an id such as "HalfCheetah-v5" or "ALE/Pong-v5", or a class or function that makes a `gymnasium.Env`.
-      **options: what `gymnasium.make` passes on, such as `frame_skip=2` or `gravity=-3.7`.
+      **options: keyword arguments for `gymnasium.make`, such as `frame_skip=2` or `gravity=-3.7`.
 
     Raises:
-      InvalidArgumentError: Gymnasium has no such id or option, or a space has no counterpart in envcore.
+      InvalidArgumentError: Gymnasium does not have this id or option, or a space has no counterpart in envcore.
       EnvironmentLoadError: a simulator that the environment needs is not installed.
     """
     return FromGymnasium.make(source, **options)
@@ -54,28 +54,28 @@ def from_gymnasium(source: str | Callable[..., Any], **options: Hashable) -> Fro
 
 @dataclasses.dataclass(frozen=True)
 class FromGymnasium(ForeignEnvironment):
-    """An environment of Gymnasium's registry, whose simulator runs on the CPU.
+    """A Gymnasium environment, whose simulator runs on the CPU.
 
-    Observation and action: the library's, with 32 bits for 64.
-    Reward and termination: the library's.
-    Truncation: at `params.max_steps_in_episode`, by default the limit of the registry, and where the environment
-      truncates by itself, as ALE does after 108,000 frames.
-    Info: the library's entries that hold numbers, as far as the first step has them.
-    Legal actions: `info["action_mask"]` where the library has it, as Taxi.
-    Randomness: a key is the seed of `reset`. Steps draw from the generator of random numbers in the state.
+    Observation and action: Gymnasium's, with 64-bit numbers converted to 32 bits.
+    Reward and termination: Gymnasium's.
+    Truncation: at `params.max_steps_in_episode`, which defaults to the registered limit. Also when the environment
+      itself truncates, as ALE does after 108,000 frames.
+    Info: numeric info entries that appear in the first step.
+    Legal actions: `info["action_mask"]` if Gymnasium provides one, as in Taxi.
+    Randomness: the key seeds `reset`. Steps use the random generator stored in the state.
 
-    `state.inner["simulator"]`, uint32, holds the simulator: for classic control and toy text the values of the object,
-    for MuJoCo `mj_getState` of `mjSTATE_INTEGRATION` and the positions of bodies, for Atari ALE's `cloneState`. Other
-    simulators, such as Box2D's, cannot be read: for these it holds the seed and the actions since, and where no
-    simulator is in that state, one plays them again. So an episode of these has no more steps than the registry's
-    limit, or 1,000.
+    `state.inner["simulator"]`, uint32, stores the simulator's state. For classic control and toy text these are the
+    object's values, for MuJoCo `mj_getState` of `mjSTATE_INTEGRATION` and the positions of bodies, and for Atari ALE's
+    `cloneState`. Other simulators, such as Box2D, cannot save their state. For these it stores the seed and all actions
+    of the episode, which are replayed if no cached simulator is in that state. This limits their episodes to the
+    registered time limit, or to 1,000 steps without one.
     """
 
     def load(self) -> Any:
         return self._made()
 
     def _made(self, **more: Any) -> Any:
-        import gymnasium  # late: envcore lists environments without it
+        import gymnasium  # late, so that envcore lists environments without it
 
         options: dict[str, Any] = dict(self.options) | more
         if not isinstance(self.source, str):
@@ -88,7 +88,7 @@ class FromGymnasium(ForeignEnvironment):
             if self.source not in gymnasium.registry:
                 raise unknown_name("Gymnasium", self.source, gymnasium.registry)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)  # at the import of Box2D
+                warnings.simplefilter("ignore", DeprecationWarning)  # from importing Box2D
                 return gymnasium.make(self.source, disable_env_checker=True, **options)
         except (gymnasium.error.DependencyNotInstalled, ImportError) as error:
             raise EnvironmentLoadError(f"gymnasium/{self.source} lacks its simulator: {error}") from error
@@ -130,15 +130,15 @@ class FromGymnasium(ForeignEnvironment):
 
 
 class _Simulator:
-    """A simulator whose object holds few values, and the base of others.
+    """A simulator whose state is a few attributes of a Python object. Base class of the other simulators.
 
     Attributes:
-      env: the library's environment, without the wrappers that count time and check arguments.
+      env: Gymnasium's environment, without the wrappers for time limits and checks.
       make: makes another one.
-      history: how many actions a state has room for, where it consists of them.
+      history: number of actions that a state can store, for `_Replay`.
     """
 
-    parallel: ClassVar[bool] = False  # whether it computes without Python
+    parallel: ClassVar[bool] = False  # whether steps release the GIL
     _fields: ClassVar[tuple[str, ...]] = (
         *("state", "steps_beyond_terminated", "last_u"),  # classic control
         *("s", "lastaction", "fickle_step", "taxi_orientation"),  # toy text
@@ -146,7 +146,7 @@ class _Simulator:
 
     def __init__(self, make: Callable[[], Any], history: int) -> None:
         self.env, self.make, self.history = make(), make, history
-        self.env.reset(seed=0)  # which makes what a state is set in
+        self.env.reset(seed=0)  # creates the attributes that `load` sets
 
     def reset(self, seed: int) -> tuple[Any, Any]:
         return self.env.reset(seed=seed)
@@ -155,16 +155,16 @@ class _Simulator:
         return self.env.step(action)
 
     def save(self) -> bytes:
-        """The state of the simulator, and of its random numbers."""
+        """Serializes the state of the simulator and its random generator."""
         return pickle.dumps((self.env.unwrapped.np_random.bit_generator.state, self._read()), protocol=5)
 
     def load(self, data: bytes) -> None:
-        """Sets the simulator to a state that `save` returned."""
+        """Restores a state that `save` returned."""
         self.env.unwrapped.np_random.bit_generator.state, state = pickle.loads(data)
         self._write(state)
 
     def size(self) -> int:
-        """Bytes that hold every state."""
+        """Returns a number of bytes that is enough for every state."""
         return len(self.save()) + 256
 
     def picture(self, shape: tuple[int, int]) -> Any:
@@ -179,7 +179,7 @@ class _Simulator:
 
 class _Mujoco(_Simulator):
     parallel = True
-    # What a step computes before it moves bodies, and what environments read before the next one.
+    # A step computes these before it moves bodies, and environments read them before the next step.
     _computed = ("xpos", "xquat", "xipos", "geom_xpos", "site_xpos", "subtree_com", "sensordata")
 
     def __init__(self, make: Callable[[], Any], history: int) -> None:
@@ -217,12 +217,12 @@ class _Atari(_Simulator):
 
 
 class _Replay(_Simulator):
-    """A simulator whose state cannot be read: the seed, and the actions since."""
+    """A simulator that cannot save its state. Stores the seed and all actions, and replays them."""
 
     _seed, _past = -1, b""
 
     def reset(self, seed: int) -> tuple[Any, Any]:
-        self.env, self._seed, self._past = self.make(), seed, b""  # Box2D's worlds remember earlier episodes
+        self.env, self._seed, self._past = self.make(), seed, b""  # Box2D's worlds keep data of earlier episodes
         return self.env.reset(seed=seed)
 
     def step(self, action: Any) -> tuple[Any, ...]:
@@ -248,13 +248,13 @@ _KINDS = {
     "ale_py.": _Atari,
     "gymnasium.envs.classic_control.": _Simulator,
     "gymnasium.envs.mujoco.": _Mujoco,
-    "gymnasium.envs.toy_text.blackjack": _Replay,  # its hands grow
+    "gymnasium.envs.toy_text.blackjack": _Replay,  # hands have variable length
     "gymnasium.envs.toy_text.": _Simulator,
 }
 
 
 class _Simulators:
-    """Simulators of one environment, and the pure functions that they carry out."""
+    """Pure `reset` and `step` functions of one environment, and the simulators that compute them."""
 
     def __init__(self, make: Callable[[], Any], history: int) -> None:
         self._new = functools.partial(_kind(make()), make, history)
@@ -275,10 +275,10 @@ class _Simulators:
         )
 
     def reset(self, words: jax.Array) -> Any:
-        """State and observation; the words of a key, uint32 (2,), are the seed."""
+        """Returns a new state and observation. `words`, uint32 (2,), are the data of a key and seed the episode."""
 
         def on_host(words: Any) -> Any:
-            # A batch of auto-resets is filled up with equal keys.
+            # Auto-resets of a batch are padded with equal keys, so compute each once.
             different, numbers = np.unique(np.reshape(words, (-1, 2)), axis=0, return_inverse=True)
             out = self._run([None] * len(different), different, self._play_start, self._start_types)
             return jax.tree.map(lambda x: x[numbers.ravel()].reshape((*np.shape(words)[:-1], *x.shape[1:])), out)
@@ -286,7 +286,7 @@ class _Simulators:
         return jax.pure_callback(on_host, self._start_types, words, vmap_method="broadcast_all")
 
     def step(self, state: jax.Array, action: jax.Array) -> Any:
-        """State, observation, reward, termination and info of a step."""
+        """Returns the state, observation, reward, termination and info of a step."""
 
         def on_host(state: Any, action: Any) -> Any:
             state, action = np.asarray(state), np.asarray(action)
@@ -298,7 +298,7 @@ class _Simulators:
         return jax.pure_callback(on_host, self._step_types, state, action, vmap_method="broadcast_all")
 
     def _run(self, states: Sequence[Any], inputs: Any, play: Callable[..., Any], types: Any) -> Any:
-        """Carries out a batch: `play(simulator, input)` of a simulator that is set to the state, unless it is None."""
+        """Calls `play(simulator, input)` for a batch, with simulators that have loaded the states if not None."""
         with self._lock:
             taken = [None if state is None else self._hot.pop(state.tobytes(), None) for state in states]
             hot = [simulator is not None for simulator in taken]
@@ -340,8 +340,8 @@ class _Simulators:
         data = simulator.save()
         if len(data) > 4 * self._words:
             raise RuntimeError(
-                f"the state of the simulator needs {len(data)} bytes, and has room for {4 * self._words}: where it "
-                "consists of actions, set a lower params.max_steps_in_episode."
+                f"the state of the simulator needs {len(data)} bytes, but there is room for {4 * self._words}. If this "
+                "simulator stores its actions, set a lower params.max_steps_in_episode."
             )
         words = np.frombuffer(data.ljust(4 * self._words, b"\0"), np.uint32)
         mask = {"action_mask": np.asarray(info["action_mask"], bool)} if self._has_mask else {}
@@ -360,7 +360,7 @@ def _simulators(env: FromGymnasium) -> _Simulators:
 
 @functools.lru_cache(maxsize=8)
 def _painter(env: FromGymnasium) -> tuple[_Simulator, float]:
-    """A simulator that makes pictures, and their width divided by their height."""
+    """Returns a simulator that renders, and the aspect ratio (width / height) of its images."""
     kind = _kind(_bare(env))
     if kind is _Mujoco:
         check_opengl(f"gymnasium/{env.name}")
@@ -376,7 +376,7 @@ def _history(env: FromGymnasium) -> int:
 
 
 def _bare(env: FromGymnasium, **options: Any) -> Any:
-    """A new environment of the library's, without its clock and its checks."""
+    """Makes a Gymnasium environment without the standard wrappers for time limits and checks."""
     made = env._made(**options)
     while type(made).__name__ in _STANDARD_WRAPPERS:
         made = made.env
@@ -384,19 +384,19 @@ def _bare(env: FromGymnasium, **options: Any) -> Any:
 
 
 def _kind(env: Any) -> type[_Simulator]:
-    """How the simulator is read. What the classes of others hold is not known."""
+    """Returns the class that saves this simulator's state. Unknown simulators are replayed."""
     module = type(env).__module__
     return next((kind for package, kind in _KINDS.items() if module.startswith(package)), _Replay)
 
 
 def _narrow(value: np.ndarray) -> np.ndarray:
-    """With 32 bits for 64."""
+    """Converts 64-bit numbers to 32 bits."""
     kinds = {"f": np.float32, "i": np.int32, "u": np.uint32}
     return value.astype(kinds[value.dtype.kind]) if value.dtype.itemsize == 8 else value
 
 
 def _ours(space: Any, value: Any) -> Any:
-    """A value of a space of Gymnasium's as one of envcore's, of numpy arrays."""
+    """Converts a value of a Gymnasium space to a value of the corresponding envcore space, as numpy arrays."""
     if type(space).__name__ == "Dict":
         return {name: _ours(part, value[name]) for name, part in space.spaces.items()}
     if type(space).__name__ == "Tuple":

@@ -1,4 +1,4 @@
-"""`FromJaxtari`: JAXtari's games in envcore."""
+"""`FromJaxtari`: use JAXtari's Atari games in envcore."""
 
 from __future__ import annotations
 
@@ -25,56 +25,56 @@ from envcore_bridges.base import (
 
 _FRAMES = 108_000  # the limit of JAXtari's `AtariWrapper`
 _SPRITES = (
-    "JAXtari draws its games from sprites, without which no game can be made, and {problem}. Install them by `python "
-    "-m jaxtari.install_sprites`, which asks whether you own a license to the original ROMs and downloads replacements "
-    "if you do not; or put sprites of your own into {folder}."
+    "JAXtari needs sprites to make a game, and {problem}. Install them with `python -m jaxtari.install_sprites`, which "
+    "asks whether you own a license to the original ROMs and downloads replacements if you do not. Or put your own "
+    "sprites into {folder}."
 )
 
 
 def from_jaxtari(source: str | Callable[..., Any], **options: Hashable) -> FromJaxtari:
-    """Makes a game of JAXtari.
+    """Makes a JAXtari game.
 
     Args:
       source: the name of a game, such as "pong", or a class or function that makes a `JaxEnvironment`.
-      **options: what `jaxtari.make` takes, such as `mods=("lazy_enemy",)`, or for a class, its own.
+      **options: options of `jaxtari.make`, such as `mods=("lazy_enemy",)`, or of the class or function.
 
     Raises:
       DatasetError: JAXtari's sprites are not installed.
-      InvalidArgumentError: JAXtari has no such game, or an option is not hashable.
+      InvalidArgumentError: JAXtari does not have this game, or an option is not hashable.
     """
     return FromJaxtari.make(source, **options)
 
 
 @dataclasses.dataclass(frozen=True)
 class FromJaxtari(ForeignEnvironment):
-    """A game of JAXtari: an Atari 2600 game as a JAX program, a step of which is a frame.
+    """A JAXtari game, which is an Atari 2600 game written in JAX. A step is one frame.
 
-    Observation: a nested dict of the objects on the screen, each with x, y, width, height, active, visual_id, state
-      and orientation, and of numbers such as score and lives. The dtypes are those of the observations, which often
-      differ from those of JAXtari's spaces. There are no bounds, because JAXtari's do not hold: enemies of Alien are
-      far off the screen, and a timer of Beamrider goes past its end. `render` returns the screen.
-    Action: one of the game's own actions, such as "noop", "fire" and "upright".
-    Reward: the game's.
-    Termination: the game is over, by its own clock too, which Boxing and Freeway show on the screen. Truncation: after
-      108,000 frames, as JAXtari's `AtariWrapper` does. Skiing and Surround count their steps too, and call their limits
-      of 18,000 and 15,000 a termination.
-    Info: the game's own, by its names.
+    Observation: a nested dict. It has the objects on the screen, each with x, y, width, height, active, visual_id,
+      state and orientation, and numbers such as score and lives. Dtypes follow the actual observations, which often
+      differ from JAXtari's spaces. There are no bounds, because observations exceed JAXtari's. For example, enemies of
+      Alien are far off the screen, and a timer of Beamrider goes past its end. `render` returns the screen.
+    Action: one of the game's actions, such as "noop", "fire" and "upright".
+    Reward: the game's reward.
+    Termination: when the game is over, including by the game's clock, which Boxing and Freeway show on the screen.
+      Truncation: after 108,000 frames, as in JAXtari's `AtariWrapper`. The step limits of Skiing (18,000) and Surround
+      (15,000) terminate.
+    Info: the game's info entries, by name.
 
-    Frame skipping, sticky actions, and the end of an episode with a life are left to wrappers.
+    For frame skipping, sticky actions or episodes that end with a life, use wrappers.
     """
 
     render_fps: ClassVar[float] = 60
-    refused_wrappers: ClassVar[tuple[str, ...]] = ("AtariWrapper",)  # which the wrappers of observations need
+    refused_wrappers: ClassVar[tuple[str, ...]] = ("AtariWrapper",)  # which JAXtari's observation wrappers need
 
     def load(self) -> Any:
-        import jaxtari  # late: envcore lists environments without it
+        import jaxtari  # late, so that envcore lists environments without it
         import jaxtari.paths
 
         problem = "none are installed"
         if not isinstance(self.source, str) or jaxtari.paths.ownership_or_alt_markers_present():
             try:
                 return self._made(jaxtari)
-            except (EOFError, FileNotFoundError, ImportError) as error:  # JAXtari wraps some
+            except (EOFError, FileNotFoundError, ImportError) as error:  # some are wrapped by JAXtari
                 problem = _problem_of_sprites(error)
                 if problem is None:
                     raise
@@ -91,7 +91,7 @@ class FromJaxtari(ForeignEnvironment):
         except NotImplementedError as error:
             raise unknown_name("JAXtari", self.source, library.core.list_available_games()) from error
 
-    expensive_reset = False  # games begin with constants: Pong's steps take two thirds of the time
+    expensive_reset = False  # games start from constants, and this takes a third off Pong's step time
 
     @property
     def time_limit(self) -> int:
@@ -100,7 +100,7 @@ class FromJaxtari(ForeignEnvironment):
     action_names = computed(lambda self: self._action_names())
 
     def _action_names(self) -> tuple[str, ...]:
-        """The words for the game's actions."""
+        """Returns the names of the game's actions."""
         from jaxtari.environment import JaxtariAction
 
         words = {code: word.lower() for word, code in vars(JaxtariAction).items() if word.isupper()}
@@ -129,10 +129,10 @@ class FromJaxtari(ForeignEnvironment):
 
 
 def _problem_of_sprites(error: BaseException | None) -> str | None:
-    """What an error, or one that has caused it, says of the sprites; None where it is about something else."""
+    """Describes the problem if sprites caused the error. Returns None for other errors."""
     while error is not None:
         if isinstance(error, EOFError):
-            return "it asks to update them, which nobody answers (JAXTARI_SKIP_SPRITE_UPDATE=1 skips the question)"
+            return "it asks to update them, but cannot read an answer (set JAXTARI_SKIP_SPRITE_UPDATE=1 to skip this)"
         if isinstance(error, FileNotFoundError):
             return f"{error.filename or error} is missing"
         error = error.__cause__ or error.__context__

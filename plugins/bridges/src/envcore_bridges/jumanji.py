@@ -1,4 +1,4 @@
-"""`FromJumanji`: Jumanji's environments in envcore."""
+"""`FromJumanji`: use Jumanji environments in envcore."""
 
 from __future__ import annotations
 
@@ -27,16 +27,15 @@ from envcore_bridges.base import (
 
 
 def from_jumanji(source: str | Callable[..., Any], **options: Hashable) -> FromJumanji:
-    """Makes an environment of Jumanji.
+    """Makes a Jumanji environment.
 
     Args:
-      source: one of the library's names, or a class or function that makes a `jumanji.Environment`.
-      **options: what the library makes it with, such as `time_limit=50` or `generator=MyGenerator()`.
+      source: a name registered in Jumanji, or a class or function that makes a `jumanji.Environment`.
+      **options: Jumanji's constructor options, such as `time_limit=50` or `generator=MyGenerator()`.
 
     Raises:
-      InvalidArgumentError: the library has no such name or the environment no such option, or it has a reward for each
-        of several agents.
-      DatasetError: its data cannot be downloaded.
+      InvalidArgumentError: the name or an option is unknown, or the environment has a separate reward for each agent.
+      DatasetError: the environment's data cannot be downloaded.
       EnvironmentLoadError: Jumanji cannot be imported in a notebook, because ipympl is missing.
     """
     return FromJumanji.make(source, **options)
@@ -44,35 +43,35 @@ def from_jumanji(source: str | Callable[..., Any], **options: Hashable) -> FromJ
 
 @dataclasses.dataclass(frozen=True)
 class FromJumanji(ForeignEnvironment):
-    """An environment of Jumanji with one reward: for one agent, or for several that act as one.
+    """A Jumanji environment with a single reward. It has one agent, or several agents that share a joint action.
 
-    Observation: the library's as a dict of arrays, nested where it nests, with its names, shapes and dtypes. Bounds are
-      those that the library declares; those that do not hold are wider here: step counts have no upper bound, because
-      `params.max_steps_in_episode` can be any number, and the position in TSP begins at -1.
-    Action: `Discrete`, `MultiDiscrete` or `Box`. Several agents act by one joint action.
-    Legal actions: `info["action_mask"]` and `action_mask(state, params)` are the observation's `action_mask`, where
-      there is one: bool (n,) for `Discrete(n)`; for `MultiDiscrete` a row an agent, or an entry for each joint action.
-      What an illegal action does is the environment's own rule: many end the episode.
-    Reward: the library's. An environment with a reward for each agent is refused; make it of
-      `jumanji.wrappers.MultiToSingleWrapper`, which says how rewards become one.
-    Termination: where the library ends the episode, but for its time limit, which it calls a termination in all
-      environments but Connector and LevelBasedForaging. MultiCVRP's end after 40 moves is a rule with a penalty, and
-      terminates.
-    Truncation: at `params.max_steps_in_episode`, by default the library's `time_limit`; and where an environment of
-      your own ends an episode with a discount that is not 0.
-    Info: what the library gives as `timestep.extras`.
-    Params: `max_steps_in_episode` alone. MMST has room for `time_limit` steps, and SearchAndRescue's rewards fall to 0
-      at `time_limit`, so give these two a longer limit as the option.
+    Observation: Jumanji's observation as a nested dict of arrays, with the same names, shapes and dtypes. Bounds are
+      Jumanji's, except for two that are too narrow. Step counts have no upper bound, because
+      `params.max_steps_in_episode` can be any number, and the position in TSP starts at -1.
+    Action: `Discrete`, `MultiDiscrete` or `Box`. Several agents share a joint action.
+    Legal actions: `info["action_mask"]` and `action_mask(state, params)` are the observation's `action_mask`, if it has
+      one. It is bool (n,) for `Discrete(n)`. For `MultiDiscrete` it has a row per agent, or an entry for each joint
+      action. Many environments end the episode after an illegal action.
+    Reward: Jumanji's. Environments with a reward per agent are refused. Wrap these in
+      `jumanji.wrappers.MultiToSingleWrapper`, which combines the rewards.
+    Termination: when Jumanji ends the episode, except for its time limit, which it reports as a termination in all
+      environments but Connector and LevelBasedForaging. MultiCVRP ends after 40 moves with a penalty, which is a rule
+      of the game and terminates.
+    Truncation: at `params.max_steps_in_episode`, which defaults to Jumanji's `time_limit`. Your own environment also
+      truncates if it ends an episode with a nonzero discount.
+    Info: Jumanji's `timestep.extras`.
+    Params: only `max_steps_in_episode`. To make episodes of MMST or SearchAndRescue longer, also pass the option
+      `time_limit`. MMST has room for `time_limit` steps, and SearchAndRescue's rewards fall to 0 at `time_limit`.
 
-    The library's state is `state.inner`, its environment `library_env`. Pictures are the library's own, drawn by
-    Matplotlib on the host, which takes 0.1 to 1 seconds each, and many for graphs (GraphColoring and MMST).
+    Jumanji's state is `state.inner`, and its environment `library_env`. Pictures come from Jumanji's renderer, which
+    uses Matplotlib on the host. One takes 0.1 to 1 seconds, and many seconds for graphs (GraphColoring and MMST).
     """
 
     refused_wrappers: ClassVar[tuple[str, ...]] = ("AutoResetWrapper", "VmapAutoResetWrapper", "VmapWrapper")
 
     def load(self) -> Any:
         try:
-            from jumanji.registration import make, registered_environments  # late: listings do without it
+            from jumanji.registration import make, registered_environments  # late, for listings
         except RuntimeError as error:
             if "ipympl" not in str(error):
                 raise
@@ -85,15 +84,15 @@ class FromJumanji(ForeignEnvironment):
         except OSError as error:
             problem = str(error).partition("\n")[0]
             raise DatasetError(
-                f"{self.name} cannot load its data; another `generator` may need none: {problem}"
+                f"{self.name} cannot load its data, but another `generator` may need none: {problem}"
             ) from error
 
     def check_support(self) -> None:
         shape = self.library_env.reward_spec.shape
         if shape:
             raise InvalidArgumentError(
-                f"{self.name} has {shape[0]} agents with a reward each, which is not supported; to add them up, pass a "
-                "function that returns jumanji.wrappers.MultiToSingleWrapper(environment)."
+                f"{self.name} has {shape[0]} agents with a reward each, which is not supported. To add the rewards up, "
+                "pass a function that returns jumanji.wrappers.MultiToSingleWrapper(environment)."
             )
 
     @property
@@ -116,7 +115,7 @@ class FromJumanji(ForeignEnvironment):
         if _rewards_by_limit(env):
             terminated, truncated = timestep.last() & jnp.all(state.targets.found), jnp.bool_(False)
         else:
-            goes_on = jnp.any(timestep.discount != 0)  # as after a truncation
+            goes_on = jnp.any(timestep.discount != 0)  # Jumanji's convention for truncation
             terminated, truncated = timestep.last() & ~goes_on, timestep.last() & goes_on
         info = {**(timestep.extras or {}), "truncated": truncated}
         return state, as_dicts(timestep.observation), timestep.reward, terminated, info
@@ -133,13 +132,13 @@ class FromJumanji(ForeignEnvironment):
 
     @property
     def _game(self) -> str:
-        """The library's class, without wrappers."""
+        """Name of Jumanji's environment class, without wrappers."""
         return type(self.library_env.unwrapped).__name__
 
 
 @functools.lru_cache(maxsize=512)
 def _without_limit(env: FromJumanji) -> Any:
-    """The library's environment, which never ends an episode because of time."""
+    """Returns Jumanji's environment without its time limit."""
 
     def lift(inner: Any) -> None:
         if hasattr(inner, "time_limit") and not _rewards_by_limit(inner):
@@ -149,7 +148,7 @@ def _without_limit(env: FromJumanji) -> Any:
 
 
 def _rewards_by_limit(inner: Any) -> bool:
-    """Whether the library's rewards depend on its time limit."""
+    """Whether the rewards depend on Jumanji's time limit."""
     from jumanji.environments.swarms.search_and_rescue.env import SearchAndRescue
 
     return isinstance(inner.unwrapped, SearchAndRescue)
@@ -163,7 +162,7 @@ def _viewer(env: FromJumanji) -> Any:
 
 
 def _draw(viewer: Any, state: Any, shape: tuple[int, int]) -> np.ndarray:
-    """What a viewer shows, drawn into a figure that is not one of pyplot's, which would open a window."""
+    """Draws into a figure that pyplot does not manage, because pyplot would open a window."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=viewer.figure_size, dpi=shape[0] / viewer.figure_size[1], layout="constrained")
@@ -171,12 +170,12 @@ def _draw(viewer: Any, state: Any, shape: tuple[int, int]) -> np.ndarray:
     axes = _axes(viewer, figure)
     viewer._get_fig_ax = lambda *args, **kwargs: (figure, axes)
     viewer._clear_display = viewer._display = lambda *_: None
-    viewer.render(jax.tree.map(jnp.asarray, state))  # some set elements of arrays as JAX does
+    viewer.render(jax.tree.map(jnp.asarray, state))  # some viewers use `x.at[...]`
     return pixels_of(figure)
 
 
 def _axes(viewer: Any, figure: Any) -> Any:
-    """The axes that a viewer's `_get_fig_ax` makes."""
+    """Makes the axes that the viewer's `_get_fig_ax` would make."""
     names = {each.__name__ for each in type(viewer).__mro__}
     if "RubiksCubeViewer" in names:
         return figure.subplots(3, 2).flatten()
@@ -191,7 +190,7 @@ def _axes(viewer: Any, figure: Any) -> Any:
 
 
 def _observation_space(spec: Any, env_name: str, name: str = "") -> spaces.Space:
-    """The space of observations that `as_dicts` has made dicts."""
+    """Returns the space of observations that `as_dicts` has converted."""
     from jumanji import specs
 
     if not isinstance(spec, specs.Array):
@@ -206,10 +205,10 @@ def _observation_space(spec: Any, env_name: str, name: str = "") -> spaces.Space
 
 
 def _action_space(spec: Any, env_name: str) -> spaces.Space:
-    """The space of actions.
+    """Returns the action space.
 
     Raises:
-      InvalidArgumentError: there is none for the spec.
+      InvalidArgumentError: envcore has no space for the spec.
     """
     from jumanji import specs
 
@@ -220,7 +219,7 @@ def _action_space(spec: Any, env_name: str) -> spaces.Space:
     if isinstance(spec, specs.BoundedArray):
         low, high = (np.broadcast_to(np.asarray(bound), spec.shape) for bound in (spec.minimum, spec.maximum))
         if spec.dtype.kind in "iu" and spec.shape and (low == 0).all():
-            # MultiCVRP declares an action more than there are, a node after the last one.
+            # MultiCVRP declares one action too many, a node after the last one.
             return spaces.MultiDiscrete(high.astype(np.int32) + (env_name != "MultiCVRP"))
         return spaces.Box(low, high, spec.shape, spec.dtype)
     raise InvalidArgumentError(f"{env_name} has the action spec {spec!r}, which envcore does not support.")

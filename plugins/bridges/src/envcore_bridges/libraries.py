@@ -1,6 +1,6 @@
-"""The libraries whose environments are brought in, and what they announce. Imports neither JAX nor any of them.
+"""The table of bridged libraries and their environments. Imports neither JAX nor any of these libraries.
 
-A new bridge is a row here, an extra in `pyproject.toml`, and a module beside this one.
+To add a bridge, add a row here, an extra in `pyproject.toml`, and a module next to this one.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _BRAX = """
 {ant,halfcheetah,hopper,humanoid,walker2d}: A robot that runs without falling.
 {humanoidstandup,pusher,reacher}: A robot with a task.
 {inverted_pendulum,inverted_double_pendulum}: A cart that keeps poles upright.
-fast: A point that accelerates along a line, for tests of programs: it has no physics.
-"""  # swimmer does not run: it calls what JAX no longer has
+fast: A point that accelerates along a line, without physics, to test programs.
+"""  # swimmer is missing because it calls functions that JAX has removed
 
 _CRAFTAX = """
 Craftax-{Symbolic,Pixels}-v1: Gather, craft and fight down nine floors of a world.
@@ -40,7 +40,7 @@ _GYMNAX = """
 _JUMANJI = """
 {Game2048-v1,Maze-v0,Minesweeper-v0,PacMan-v1,Snake-v1,Tetris-v0}: A game.
 {RubiksCube-partly-scrambled-v0,RubiksCube-v0,SlidingTilePuzzle-v0,Sudoku-v0,Sudoku-very-easy-v0}: A puzzle.
-Sokoban-v0: A puzzle, whose levels are downloaded.
+Sokoban-v0: A puzzle. Its levels are downloaded.
 {BinPack-v2,FlatPack-v0,GraphColoring-v1,JobShop-v0,Knapsack-v1}: A packing or scheduling problem, or a coloring.
 {CVRP-v1,MMST-v0,MultiCVRP-v0,RobotWarehouse-v0,TSP-v1,Cleaner-v0}: A routing problem.
 """
@@ -48,11 +48,11 @@ Sokoban-v0: A puzzle, whose levels are downloaded.
 _NAVIX = """
 Navix-{Empty,Empty-Random,DoorKey,DoorKey-Random}-{5x5,6x6,8x8,16x16}-v0: Reach the goal.
 Navix-{FourRooms,DistShift1,DistShift2}-v0: Reach the goal.
-Navix-{LavaGapS5,LavaGapS6,LavaGapS7}-v0: Reach the goal; lava ends the episode.
+Navix-{LavaGapS5,LavaGapS6,LavaGapS7}-v0: Reach the goal without touching the lava.
 Navix-SimpleCrossing{S9N1,S9N2,S9N3,S11N5}-v0: Reach the goal through the gaps in walls.
 Navix-Dynamic-Obstacles-{5x5,5x5-Random,6x6,6x6-Random,8x8,16x16}-v0: Reach the goal past moving balls.
 Navix-KeyCorridor{S3R1,S3R2,S3R3,S4R3,S5R3,S6R3}-v0: Rooms along a corridor, a key, a door and a ball. No reward.
-Navix-GoToDoor-{5x5,6x6,8x8}-v0: Stand in front of the one right door of four.
+Navix-GoToDoor-{5x5,6x6,8x8}-v0: Stop in front of the right one of four doors.
 """
 
 _PGX = """
@@ -61,39 +61,39 @@ minatar-{asterix,breakout,freeway,seaquest,space_invaders}: A game on a grid of 
 """
 
 _XMINIGRID = """
-XLand-MiniGrid-R1-{9x9,11x11,13x13,15x15,17x17}: Do what a ruleset asks, in one room.
-XLand-MiniGrid-R2-{9x9,11x11,13x13,15x15,17x17}: Do what a ruleset asks, in two rooms.
-XLand-MiniGrid-R4-{9x9,11x11,13x13,15x15,17x17}: Do what a ruleset asks, in four rooms.
-XLand-MiniGrid-{R6-13x13,R6-17x17,R6-19x19,R9-16x16,R9-19x19,R9-25x25}: Do what a ruleset asks, in six or nine rooms.
+XLand-MiniGrid-R1-{9x9,11x11,13x13,15x15,17x17}: Reach the goal of a ruleset, in one room.
+XLand-MiniGrid-R2-{9x9,11x11,13x13,15x15,17x17}: Reach the goal of a ruleset, in two rooms.
+XLand-MiniGrid-R4-{9x9,11x11,13x13,15x15,17x17}: Reach the goal of a ruleset, in four rooms.
+XLand-MiniGrid-{R6-13x13,R6-17x17,R6-19x19,R9-16x16,R9-19x19,R9-25x25}: Reach the goal of a ruleset, in 6 or 9 rooms.
 MiniGrid-{Empty,EmptyRandom,DoorKey}-{5x5,6x6,8x8,16x16}: Reach the goal.
 MiniGrid-{FourRooms,LockedRoom}: Reach the goal.
-MiniGrid-Memory{S8,S16,S32,S64,S128}: Remember a thing and go to the same one at the end of a corridor.
-MiniGrid-{Unlock,UnlockPickUp,BlockedUnlockPickUp}: Open a locked door, and take the thing behind it.
-MiniGrid-Playground: Nine rooms with doors and things of all kinds; there is no goal and no reward.
+MiniGrid-Memory{S8,S16,S32,S64,S128}: Remember an object and go to the same one at the end of a corridor.
+MiniGrid-{Unlock,UnlockPickUp,BlockedUnlockPickUp}: Open a locked door, and pick up the object behind it.
+MiniGrid-Playground: Nine rooms with doors and objects of all kinds, without a goal or reward.
 """
 
 _ATARI_FOR_TWO = {"combat", "joust", "maze_craze", "warlords"}
 
 
 def _gymnasium() -> str:
-    """Gymnasium's registrations, and ALE's games."""
-    # Those that Gymnasium no longer makes, and its functional ones, which are JAX programs already, are left out.
+    """Lists Gymnasium's environments and ALE's games."""
+    # Leave out versions that Gymnasium no longer makes, and its functional environments, which are in JAX already.
     registered = _found("gymnasium", "envs/__init__.py", r'id="(\w+-v\d+)",\s+entry_point="gymnasium\.envs\.(\w+)')
     ids = [name for name, kind in registered if not (kind == "mujoco" and name.endswith(("v2", "v3")))]
     games = {rom.stem for rom in _folder("ale_py").glob("roms/*.bin")} - _ATARI_FOR_TWO
     ids += [f"ALE/{game.title().replace('_', '')}-v5" for game in sorted(games)]
-    return "\n".join(f"{name}: As Gymnasium registers it." for name in ids)
+    return "\n".join(f"{name}: As registered in Gymnasium." for name in ids)
 
 
 def _jaxtari() -> str:
-    """The games that JAXtari lists."""
+    """Lists JAXtari's games."""
     games = _found("jaxtari", "core.py", r'"(\w+)": "jaxtari\.games\.')
-    return "\n".join(f"{game}: A game of the Atari 2600; the objects on the screen are observed." for game in games)
+    return "\n".join(f"{game}: An Atari 2600 game. Observations are the objects on the screen." for game in games)
 
 
 def _playground() -> str:
-    """The tasks that MuJoCo Playground lists."""
-    robots = "A task for a robot of MuJoCo Menagerie, which the library does not ship."
+    """Lists MuJoCo Playground's tasks."""
+    robots = "A task for a robot of MuJoCo Menagerie, which you download separately."
     control = "A task of the DeepMind Control Suite."
     folders = {"dm_control_suite": control, "locomotion": robots, "manipulation": robots}
     return "\n".join(
@@ -104,29 +104,29 @@ def _playground() -> str:
 
 
 def _found(package: str, file: str, pattern: str) -> list[Any]:
-    """What the source of an installed package says, because importing it would take too long."""
+    """Returns the matches of a pattern in the source of an installed package, which is faster than importing it."""
     source = _folder(package) / file
     return re.findall(pattern, source.read_text(encoding="utf-8")) if source.exists() else []
 
 
 def _folder(package: str) -> Path:
-    """The folder of an installed package; of another one, a place where there is nothing."""
+    """Returns the folder of an installed package, or a path without files if it is not installed."""
     spec = importlib.util.find_spec(package)
     return Path(spec.origin).parent if spec and spec.origin else Path(os.devnull)
 
 
 class Library(NamedTuple):
-    """A library.
+    """A bridged library.
 
     Attributes:
-      family: the first part of the ids of its environments, `family/NAME`.
-      title: its name in text.
-      source: its version, authors and year.
-      tasks: what it announces, or a function that returns it: a line for each task, `NAME: summary`, in which
-        `{a,b}` stands for several names. What a function returns is looked up in the library that is installed.
-      package: the bridge, a module here that has the function `from_PACKAGE`.
+      family: the first part of environment ids, `family/NAME`.
+      title: the library's name in text.
+      source: version, authors and year.
+      tasks: the environments to register, with a line `NAME: summary` each. `{a,b}` expands to several names. Or a
+        function that looks these lines up in the installed library.
+      package: the bridge's module in this package, which has the function `from_PACKAGE`.
       qualified: whether that function takes `family/NAME` instead of NAME, because it serves several libraries.
-      imported_as: what Python imports, where it is not the family.
+      imported_as: import name of the library, if it is not the family.
     """
 
     family: str
@@ -139,11 +139,11 @@ class Library(NamedTuple):
 
     @property
     def module(self) -> str:
-        """What Python imports."""
+        """Import name of the library."""
         return self.imported_as or self.family
 
     def environments(self) -> dict[str, str]:
-        """The task of each of its environments in one line, by the library's own names."""
+        """Returns a one-line summary of each environment, by the library's names."""
         text = self.tasks if isinstance(self.tasks, str) else self.tasks()
         rows = (line.split(": ", 1) for line in text.strip().splitlines())
         return {
@@ -153,7 +153,7 @@ class Library(NamedTuple):
         }
 
     def specs(self) -> list[EnvSpec]:
-        """Its environments, as they are announced."""
+        """Returns the specs of the environments, for registration."""
         return [
             EnvSpec(
                 id=f"{self.family}/{name}",
@@ -195,7 +195,7 @@ def is_installed(family: str) -> bool:
     """Whether a library can be imported, without importing it."""
     if family != "gymnax":
         return importlib.util.find_spec(BY_FAMILY[family].module) is not None
-    # gymnax 0 and envcore-gymnax's alias are imported by the same name.
+    # gymnax 0 and envcore-gymnax's alias have the same import name.
     try:
         return int(importlib.metadata.version(family).partition(".")[0]) >= 1
     except (importlib.metadata.PackageNotFoundError, ValueError):
@@ -203,7 +203,7 @@ def is_installed(family: str) -> bool:
 
 
 def missing(family: str, needed_by: str) -> EnvironmentLoadError:
-    """The error for a library that is not installed."""
+    """Returns the error for a library that is not installed."""
     library = BY_FAMILY[family]
     return EnvironmentLoadError(
         f"{needed_by} needs {library.title}, which is not installed: "

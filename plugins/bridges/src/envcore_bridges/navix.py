@@ -1,4 +1,4 @@
-"""`FromNavix`: Navix's environments in envcore."""
+"""`FromNavix`: use Navix environments in envcore."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ _MINIGRID_ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle", "do
 
 
 def from_navix(source: str | Callable[..., Any], **options: Hashable) -> FromNavix:
-    """Makes an environment of Navix.
+    """Makes a Navix environment.
 
     Args:
-      source: a name that Navix has registered, or a class of Navix's kind, or a function that makes an environment. Of
-        a class, `create` is called.
-      **options: what Navix makes it with, such as `max_steps=50`; `observation_fn` may also be a name, such as "rgb".
+      source: a name that Navix has registered, a Navix environment class with a `create` method, or a function that
+        makes an environment.
+      **options: Navix's constructor options, such as `max_steps=50`. `observation_fn` may also be a name, such as
+        "rgb".
 
     Raises:
       InvalidArgumentError: Navix does not know the name, or an option is not hashable.
@@ -34,23 +35,23 @@ def from_navix(source: str | Callable[..., Any], **options: Hashable) -> FromNav
 
 @dataclasses.dataclass(frozen=True)
 class FromNavix(ForeignEnvironment):
-    """An environment of Navix, a port of MiniGrid: an agent turns and walks on a grid, and uses what is in front of it.
+    """A Navix environment. Navix is a JAX port of MiniGrid, in which an agent moves on a grid and uses objects.
 
-    Observation: what Navix's option `observation_fn` returns, by default `symbolic`: uint8 (height, width, 3), the
-    whole grid as kind, color and state of what is in each cell. Others are `categorical` (int32), `rgb` (uint8), and
-    each of the three as a view of 7 by 7 cells in front of the agent, `symbolic_first_person` and so on. The space has
-    no bounds but those of the dtype, because Navix's do not hold: the agent is kind 10, and 8 is declared.
+    Observation: the result of the option `observation_fn`. The default is `symbolic`, uint8 (height, width, 3), with
+    the kind, color and state of each cell of the whole grid. You can also choose `categorical` (int32), `rgb` (uint8),
+    or the same for the 7 by 7 cells in front of the agent, such as `symbolic_first_person`. The space has no bounds
+    except those of the dtype, because Navix's observations exceed the declared bounds. For example, the agent's kind is
+    10, and the declared maximum is 8.
 
-    Actions, `Discrete(7)`: turn left, turn right, go forward, pick up, drop, toggle (open), done; or those of the
-    option `action_set`.
+    Actions, `Discrete(7)`: turn left, turn right, go forward, pick up, drop, toggle (open), done. The option
+    `action_set` changes them.
 
-    Reward: Navix's, by default 1 for reaching the goal (GoToDoor: for facing the right door), else 0.
+    Reward: Navix's reward. By default this is 1 for reaching the goal (in GoToDoor, for facing the right door), else 0.
 
-    Termination: what Navix calls TERMINATION. Its time limit, which is 100 steps unless the option `max_steps` says
-    otherwise, is `params.max_steps_in_episode` and truncates. The penalty of the option `penality_coeff` is scaled by
-    the same number.
+    Termination: Navix's TERMINATION. Navix's time limit, 100 steps or the option `max_steps`, becomes
+    `params.max_steps_in_episode`, which truncates. It also scales the penalty of the option `penality_coeff`.
 
-    State: `state.inner` is Navix's own `Timestep`, which contains the observation; `state.obs` is empty.
+    State: `state.inner` is Navix's `Timestep`, which contains the observation, so `state.obs` is empty.
     """
 
     def load(self) -> Any:
@@ -66,7 +67,7 @@ class FromNavix(ForeignEnvironment):
             if options["observation_fn"] is None:
                 raise InvalidArgumentError(f"navix.observations has no function {observe!r}.")
         elif observe is not None and make is not self.source:
-            # Navix cannot tell the space of somebody else's function, and raises unless it is given any.
+            # Navix cannot infer the space of a custom function, and raises without one.
             options.setdefault("observation_space", navix.spaces.Discrete.create(1))
         return make(**options)
 
@@ -77,7 +78,7 @@ class FromNavix(ForeignEnvironment):
     action_names = computed(lambda self: self._action_names())
 
     def _action_names(self) -> tuple[str, ...]:
-        """MiniGrid's names, or those of the functions in the option `action_set`."""
+        """Returns MiniGrid's action names, or the names of the functions in the option `action_set`."""
         actions = self.library_env.action_set
         if actions == _navix().actions.MINIGRID_ACTION_SET:
             return _MINIGRID_ACTIONS
@@ -86,7 +87,7 @@ class FromNavix(ForeignEnvironment):
     expensive_reset = computed(lambda self: self._expensive_reset())
 
     def _expensive_reset(self) -> bool:
-        """Whether the start is drawn: DistShift and Empty without "Random" always start alike."""
+        """Whether the initial state is random. It is fixed in DistShift, and in Empty without "Random"."""
         env, classes = self.library_env, _navix().environments
         return not (type(env) is classes.DistShift or (type(env) is classes.Room and not env.random_start))
 
@@ -101,7 +102,7 @@ class FromNavix(ForeignEnvironment):
 
     def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
         env = self.library_env.replace(max_steps=params.max_steps_in_episode)
-        after = env._step(state, action)  # `step` is this with Navix's own reset, a step too late
+        after = env._step(state, action)  # `step` adds Navix's auto-reset, a step too late
         return after, (), after.reward, after.is_termination()
 
     def observe(self, state: ForeignState, params: Any) -> Any:
@@ -115,8 +116,8 @@ class FromNavix(ForeignEnvironment):
 @functools.cache
 def _navix() -> Any:
     with default_numerics(), jax.ensure_compile_time_eval(), warnings.catch_warnings():
-        # It imports TensorFlow Probability, which uses what JAX is about to remove.
+        # Navix imports TensorFlow Probability, which uses deprecated names of JAX.
         warnings.simplefilter("ignore", DeprecationWarning)
-        import navix  # late: envcore lists environments without it
+        import navix  # late, so that envcore lists environments without it
 
     return navix

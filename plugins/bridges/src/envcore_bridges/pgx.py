@@ -1,4 +1,4 @@
-"""`FromPgx`: Pgx's games for one player in envcore."""
+"""`FromPgx`: use Pgx's single-player games in envcore."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from envcore.errors import InvalidArgumentError, NoPictureError
 
 from envcore_bridges.base import ForeignEnvironment, ForeignState, default_numerics, unknown_name
 
-# `pgx.make` takes no options, so the classes of the games for one player are found here.
+# `pgx.make` takes no options, so look up the classes of single-player games here.
 _CLASSES = {
     "2048": "pgx.play2048:Play2048",
     "minatar-asterix": "pgx.minatar.asterix:MinAtarAsterix",
@@ -29,37 +29,36 @@ _FREEWAY_STEPS = 2501  # its timer starts at 2,500 and ends the game below 0
 
 
 def from_pgx(source: str | Callable[..., Any], **options: Hashable) -> FromPgx:
-    """Makes a game of Pgx for one player.
+    """Makes a single-player game of Pgx.
 
     Args:
-      source: one of the library's names, or a class or function that makes a `pgx.core.Env`.
-      **options: what the game's class is called with, such as `sticky_action_prob=0.0` for MinAtar's games.
+      source: a name that Pgx knows, or a class or function that makes a `pgx.core.Env`.
+      **options: options of the game's constructor, such as `sticky_action_prob=0.0` for MinAtar's games.
 
     Raises:
-      InvalidArgumentError: the library has no such game, the game no such option, or it is not for one player.
+      InvalidArgumentError: the game or an option is unknown, or the game has several players.
     """
     return FromPgx.make(source, **options)
 
 
 @dataclasses.dataclass(frozen=True)
 class FromPgx(ForeignEnvironment):
-    """A game of Pgx for one player.
+    """A single-player game of Pgx.
 
-    Observation: the library's, with its shape and dtype: bool (4, 4, 31) for 2048, one of 31 powers of two for each
-      place; bool (10, 10, channels) for MinAtar's games.
-    Action: `Discrete`. 2048: slide left, up, right or down. MinAtar: the game's own actions, or all six of them with
-      `use_minimal_action_set=False`.
-    Legal actions: `info["action_mask"]` and `action_mask(state, params)`. An illegal action ends the episode with a
-      reward of -1, as in the library: in 2048 that is a slide which moves nothing. At the end of a game all are legal.
-    Reward: the library's for its only player.
-    Termination: where the game is over. Freeway's limit of 2,501 steps is one too, for the library as for MinAtar: it
-      is `params.max_steps_in_episode`, and reaching it terminates.
-    Truncation: at `params.max_steps_in_episode`, by default never; and where a game of your own says so.
-    Chance: a step's key is passed on to the library. MinAtar's games repeat the last action with the probability 0.1;
-      the option `sticky_action_prob` changes it.
+    Observation: Pgx's, with the same shape and dtype. For 2048 this is bool (4, 4, 31), one of 31 powers of two for
+      each cell. For MinAtar's games it is bool (10, 10, channels).
+    Action: `Discrete`. 2048: slide left, up, right or down. MinAtar: the game's minimal action set, or all six actions
+      with `use_minimal_action_set=False`.
+    Legal actions: `info["action_mask"]` and `action_mask(state, params)`. As in Pgx, an illegal action ends the episode
+      with a reward of -1. In 2048, a slide that moves no tile is illegal. At the end of a game all actions are legal.
+    Reward: Pgx's reward of the only player.
+    Termination: when the game is over. Freeway also terminates after 2,501 steps, as in Pgx and MinAtar. This limit is
+      `params.max_steps_in_episode`.
+    Truncation: at `params.max_steps_in_episode`, by default never. Your own game may also truncate by itself.
+    Randomness: the key of a step is passed to Pgx. MinAtar's games repeat the last action with probability 0.1, which
+      you can change with the option `sticky_action_prob`.
 
-    The library's state is `state.inner`, without its observation, which is `state.obs`. Games for more players are
-    refused.
+    Pgx's state is `state.inner`, without its observation, which is `state.obs`. Games for several players are refused.
     """
 
     def load(self) -> Any:
@@ -70,7 +69,7 @@ class FromPgx(ForeignEnvironment):
         players = self.library_env.num_players
         if players != 1:
             raise InvalidArgumentError(
-                f"{self.name} is a game for {players} players; envcore-bridges supports games for one player only."
+                f"{self.name} is a game for {players} players, but envcore-bridges supports single-player games only."
             )
 
     @property
@@ -99,7 +98,7 @@ class FromPgx(ForeignEnvironment):
 
     def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
         raise NoPictureError(
-            f"{self.name} cannot be rendered: Pgx draws SVG files alone. For one, call "
+            f"{self.name} cannot be rendered: Pgx only draws SVG files. To write one, call "
             "`state.inner.replace(observation=state.obs).save_svg(path)`."
         )
 
@@ -110,14 +109,14 @@ class FromPgx(ForeignEnvironment):
 
 @functools.lru_cache(maxsize=512)
 def _num_actions(env: FromPgx) -> int:
-    """As Pgx's property of this name, which plays the beginning of a game for it."""
+    """Number of actions. Pgx's property of this name would start a game to find it."""
     with default_numerics():
         start = jax.eval_shape(lambda: env.library_env.init(jax.random.PRNGKey(0)))
     return start.legal_action_mask.shape[0]
 
 
 def _named_class(name: str) -> Any:
-    import pgx  # late: envcore lists games without it
+    import pgx  # late, so that envcore lists games without it
 
     if name in _CLASSES:
         module, _, attribute = _CLASSES[name].partition(":")
@@ -128,5 +127,5 @@ def _named_class(name: str) -> Any:
 
 
 def _split(state: Any) -> tuple[Any, Any]:
-    """The state without its observation, which would be stored twice, and the observation."""
+    """Splits a state into the state without its observation and the observation, so that it is stored once."""
     return state.replace(observation=None), state.observation

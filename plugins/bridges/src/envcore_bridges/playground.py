@@ -1,4 +1,4 @@
-"""`FromPlayground`: MuJoCo Playground's environments in envcore."""
+"""`FromPlayground`: use MuJoCo Playground environments in envcore."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from envcore_bridges.base import PhysicsEnvironment, unknown_name
 _DRAWN = ("mocap_pos", "mocap_quat", "qpos", "qvel", "xfrc_applied")
 
 VARY = ("opt.gravity", "geom_friction", "body_mass", "dof_damping", "dof_armature", "actuator_gear")
-"""What `vary` is by default."""
+"""The default of `vary`."""
 
 
 def from_playground(source: str | Callable[..., Any], **options: Hashable) -> FromPlayground:
-    """Makes an environment of MuJoCo Playground.
+    """Makes a MuJoCo Playground environment.
 
     Args:
-      source: one of the library's names, such as "CartpoleBalance", or a class or function that makes an `MjxEnv`.
-      **options: fields of the environment's config, such as `impl="jax"`, by their dotted names; or what a class or
-        function is called with; and `vary`, the fields of MJX's `Model` that become `params.model`, by default those of
+      source: a name such as "CartpoleBalance", or a class or function that makes an `MjxEnv`.
+      **options: fields of the environment's config by their dotted names, such as `impl="jax"`, or arguments of the
+        class or function. Also `vary`, the fields of MJX's `Model` that become `params.model`, by default the fields in
         `VARY` that the model has.
 
     Raises:
-      InvalidArgumentError: the library has no such environment or field, or an option is not hashable.
-      EnvironmentLoadError: the robots of MuJoCo Menagerie, which it needs, are missing.
+      InvalidArgumentError: the environment or a field is unknown, or an option is not hashable.
+      EnvironmentLoadError: the environment needs robots of MuJoCo Menagerie, which are not downloaded.
     """
     return FromPlayground.make(source, **options)
 
 
 @dataclasses.dataclass(frozen=True)
 class FromPlayground(PhysicsEnvironment):
-    """An environment of MuJoCo Playground: bodies and joints, simulated by MJX.
+    """A MuJoCo Playground environment, which simulates bodies and joints with MJX.
 
-    Observation: what the environment observes, mostly a float32 vector without bounds; a mapping becomes a dict.
-    Action: float32 in [-1, 1], one number an actuator.
-    Reward: the environment's.
-    Termination: `done`: in the control suite where a number is NaN, else such as that a robot has fallen. Truncation:
-      after `episode_length` steps of the environment's config, which the library's wrappers count, without its
-      auto-reset, which begins each episode as the first one.
-    Info: the library's metrics, by their names. `time_out` and all else of its info stays in the state.
-    Params: `params.model` holds fields of MJX's `Model`, for experiments that randomize the physics, such as
+    Observation: MuJoCo Playground's observation, usually an unbounded float32 vector. Mappings become dicts.
+    Action: float32 in [-1, 1], one number per actuator.
+    Reward: MuJoCo Playground's reward.
+    Termination: `done`. In the control suite this means that a number is NaN, elsewhere for example that a robot has
+      fallen. Truncation: after `episode_length` steps, a field of the environment's config, as in MuJoCo Playground's
+      wrappers. Unlike its auto-reset, which repeats the first episode's start, each reset draws a new initial state.
+    Info: MuJoCo Playground's metrics, by name. Its info, including `time_out`, stays in the state.
+    Params: `params.model` holds fields of MJX's `Model`. To randomize the physics, replace them, as in
       `params.replace(model={**params.model, "geom_friction": 0.5 * params.model["geom_friction"]})`.
-    State: the library's, but for what a step computes again from the rest, such as contacts. With MuJoCo Warp these
-      take megabytes, and one array serves a whole batch, so they can be neither selected nor stored.
+    State: MuJoCo Playground's state, without values that a step recomputes, such as contacts. With MuJoCo Warp these
+      take megabytes and a batch shares one array, so they cannot be selected or stored per environment.
 
-    The option `impl` is "warp" by default, as in the library: MuJoCo Warp, for CPUs and for GPUs of NVIDIA. "jax" runs
-    on every device.
+    As in MuJoCo Playground, the option `impl` is "warp" by default. MuJoCo Warp runs on CPUs and NVIDIA GPUs. "jax"
+    runs on every device.
     """
 
     render_fps: ClassVar[float] = 50
@@ -64,7 +64,7 @@ class FromPlayground(PhysicsEnvironment):
     )
 
     def load(self) -> Any:
-        # Late: envcore lists environments without it. MuJoCo prints what optional packages it has not found.
+        # Late, so that envcore lists environments without it. MuJoCo prints which optional packages are missing.
         with contextlib.redirect_stdout(None):
             from mujoco_playground import dm_control_suite, registry
 
@@ -100,7 +100,7 @@ class FromPlayground(PhysicsEnvironment):
         return getattr(self.library_env.unwrapped, "_config", {})
 
     def _with_buffers(self, state: Any) -> Any:
-        """The library's state, with arrays for what a step computes again, as its own reset makes them."""
+        """Adds the buffers that `_stored` removed, as the library's reset makes them."""
         from mujoco_playground._src import mjx_env
 
         env, config = self.library_env, self._config
@@ -110,13 +110,13 @@ class FromPlayground(PhysicsEnvironment):
 
 
 def _check_menagerie(name: str) -> None:
-    """Raises where the library would clone a repository of robots."""
+    """Raises an error if MuJoCo Playground would clone the repository of robots."""
     from mujoco_playground._src import mjx_env
 
     if not mjx_env.MENAGERIE_PATH.exists():
         raise EnvironmentLoadError(
             f"MuJoCo Playground's {name} needs the robots of MuJoCo Menagerie in {mjx_env.MENAGERIE_PATH}, which "
-            "`mujoco_playground.registry.load` downloads with Git: call it once."
+            "`mujoco_playground.registry.load` downloads with Git. Call it once."
         )
 
 

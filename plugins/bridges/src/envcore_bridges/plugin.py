@@ -1,4 +1,4 @@
-"""Announces the environments of the libraries that are installed. Imports neither JAX nor any of them."""
+"""Registers the environments of installed libraries. Imports neither JAX nor any of these libraries."""
 
 from __future__ import annotations
 

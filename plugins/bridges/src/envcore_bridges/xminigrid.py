@@ -1,4 +1,4 @@
-"""`FromXMiniGrid`: XLand-MiniGrid's environments in envcore."""
+"""`FromXMiniGrid`: use XLand-MiniGrid environments in envcore."""
 
 from __future__ import annotations
 
@@ -20,19 +20,18 @@ _LARGEST = (12, 11)  # kind and color of a cell
 
 
 def from_xminigrid(source: str | Callable[..., Any], *, ruleset: Any = None, **options: Hashable) -> FromXMiniGrid:
-    """Makes an environment of XLand-MiniGrid.
+    """Makes an XLand-MiniGrid environment.
 
     Args:
-      source: a name that XLand-MiniGrid has registered, or a class of its kind, or a function without arguments that
+      source: a name registered in XLand-MiniGrid, one of its environment classes, or a function without arguments that
         makes an environment.
-      ruleset: what is to be done, for XLand's environments: a `RuleSet`, or a tuple of its goal, rules and first
-        things as tuples of numbers. `params.ruleset` holds it, and can be replaced by others of the same shapes.
-      **options: fields of XLand-MiniGrid's params, such as `view_size=5` or `max_steps=50`; and `wrappers`, a tuple of
-        XLand-MiniGrid's wrappers of observations or of their names.
+      ruleset: the goal and rules of XLand's environments. Pass a `RuleSet`, or a tuple of its goal, rules and initial
+        tiles as tuples of numbers. It becomes `params.ruleset`, which you can replace by others of the same shapes.
+      **options: fields of XLand-MiniGrid's params, such as `view_size=5` or `max_steps=50`, and `wrappers`, a tuple of
+        XLand-MiniGrid's observation wrappers or their names.
 
     Raises:
-      InvalidArgumentError: XLand-MiniGrid does not know the name, a wrapper resets by itself or is unknown, or an
-        option is not hashable.
+      InvalidArgumentError: the name or a wrapper is unknown, a wrapper resets by itself, or an option is not hashable.
     """
     if ruleset is not None:
         options["ruleset"] = _as_tuples(ruleset)
@@ -41,31 +40,31 @@ def from_xminigrid(source: str | Callable[..., Any], *, ruleset: Any = None, **o
 
 @dataclasses.dataclass(frozen=True)
 class FromXMiniGrid(ForeignEnvironment):
-    """An environment of XLand-MiniGrid: an agent on a grid that turns, walks, carries and opens, in JAX.
+    """An XLand-MiniGrid environment, in which an agent moves on a grid, carries objects and opens doors.
 
-    Observation: uint8 (view_size, view_size, 2), kind (0 to 12) and color (0 to 11) of the cells in front of the agent,
-    which stands in the middle of the last row and looks up; walls hide nothing. What lies outside the grid is 0. With
-    `wrappers`, what they make of it.
+    Observation: uint8 (view_size, view_size, 2), the kind (0 to 12) and color (0 to 11) of the cells in front of the
+    agent, who is in the middle of the last row and faces up. The agent sees through walls. Cells outside the grid are
+    0. The option `wrappers` changes observations.
 
     Actions, `Discrete(6)`: go forward, turn right, turn left, pick up, put down, toggle (open or close).
 
     Reward: `1 - 0.9 * time / max_steps_in_episode` for reaching the goal, else 0.
 
-    Termination: reaching the goal; in Memory also going to the wrong object. The library's time limit is
-    `params.max_steps_in_episode`, which truncates, and takes the limit's place in the reward too.
+    Termination: when the agent reaches the goal, or in Memory also the wrong object. XLand-MiniGrid's time limit
+    becomes `params.max_steps_in_episode`, which truncates. It also replaces the time limit in the reward.
 
-    Params: `params.env_params` are the library's. `params.ruleset` of XLand's environments may vary between
-    environments of a batch; all other fields are static, and are set by options. Without a ruleset, XLand's
-    environments have no goal, as in the library.
+    Params: `params.env_params` are XLand-MiniGrid's params. In XLand's environments, `params.ruleset` may vary between
+    the environments of a batch. All other fields are static, so set them by options. As in XLand-MiniGrid, XLand's
+    environments have no goal without a ruleset.
 
-    State: `state.inner` is the library's own `TimeStep`, which contains the observation; `state.obs` is empty.
+    State: `state.inner` is XLand-MiniGrid's `TimeStep`, which contains the observation, so `state.obs` is empty.
     """
 
     refused_wrappers: ClassVar[tuple[str, ...]] = ("DmEnvAutoResetWrapper", "GymAutoResetWrapper")
 
     def load(self) -> Any:
-        """The library's environment and its params, as its `make` returns them."""
-        from xminigrid import registration, types  # late: envcore lists environments without it
+        """Returns XLand-MiniGrid's environment and params, as its `make` does."""
+        from xminigrid import registration, types  # late, so that envcore lists environments without it
 
         options: dict[str, Any] = dict(self.options)
         wrappers = options.pop("wrappers", ())
@@ -88,7 +87,7 @@ class FromXMiniGrid(ForeignEnvironment):
     expensive_reset = computed(lambda self: self._expensive_reset())
 
     def _expensive_reset(self) -> bool:
-        """Whether the start is drawn: Empty without "Random" always starts alike."""
+        """Whether the initial state is random. It is fixed in Empty without "Random"."""
         from xminigrid.envs import Empty
 
         *_, env = layers(self.library_env)

@@ -1,4 +1,4 @@
-"""The base of bridges, which bring other libraries' environments into envcore, for those here and for your own."""
+"""Base classes and helpers to write bridges, which turn other libraries' environments into envcore environments."""
 
 from envcore_bridges.base.environment import ForeignEnvironment as ForeignEnvironment
 from envcore_bridges.base.environment import ForeignParams as ForeignParams

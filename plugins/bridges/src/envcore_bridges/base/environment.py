@@ -1,6 +1,6 @@
-"""`ForeignEnvironment`: another library's environment, by what its bridge says of the library.
+"""`ForeignEnvironment`: the base class of bridges to other libraries.
 
-A bridge says how its library makes an environment, begins an episode and takes a step, and what the spaces are:
+A bridge defines how the library makes an environment, starts an episode and takes a step, and defines the spaces:
 
     @dataclasses.dataclass(frozen=True)
     class FromTheirs(ForeignEnvironment):
@@ -8,9 +8,11 @@ A bridge says how its library makes an environment, begins an episode and takes 
         def library_reset(self, key, params): ...                -> (state, obs)
         def library_step(self, state, action, key, params): ...  -> (state, obs, reward, terminated[, info])
 
-The library's own auto-reset and time limit stay out of it: these two call what lies below them, and its limit is
-`default_params.max_steps_in_episode`. `ForeignEnvironment` gives the library legacy keys and JAX's default numerics,
-whatever the user's are, and makes the types of its states the same after a reset and after a step.
+envcore replaces the library's auto-reset and time limit, so `library_reset` and `library_step` must call functions that
+do neither. Return the library's time limit as `time_limit`. It becomes `default_params.max_steps_in_episode`.
+
+`ForeignEnvironment` calls the library with legacy keys, 32 bits and JAX's default type promotion, regardless of your
+settings. It also makes sure that a state has the same dtypes after a reset and after a step.
 """
 
 from __future__ import annotations
@@ -34,18 +36,18 @@ from jax import lax
 from envcore_bridges.base.loading import check_arguments, default_numerics, errors_of_library, layers, loaded
 from envcore_bridges.base.resets import reset_finished
 
-_OWN_INFO = ("action_mask", "discount", "final_obs", "terminated")  # `truncated` is joined with the library's own
+_OWN_INFO = ("action_mask", "discount", "final_obs", "terminated")  # `truncated` is combined with the library's
 
 
 @functools.partial(jax.tree_util.register_dataclass, data_fields=["env_params", "max_steps_in_episode"], meta_fields=[])
 @dataclasses.dataclass(frozen=True)
 class ForeignParams(NestedParams):
-    """Params of an environment whose library has params of its own, which are its `env_params`.
+    """Params that wrap the library's params as `env_params`.
 
-    They can be read and replaced as if they were fields of these: `params.gravity`, `params.replace(gravity=3.7)`.
+    You can read and replace the library's params directly, as in `params.gravity` and `params.replace(gravity=3.7)`.
 
     Attributes:
-      max_steps_in_episode: as in `EnvParams`; it takes the place of any time limit of the library's.
+      max_steps_in_episode: as in `EnvParams`. It replaces the library's time limit.
     """
 
     max_steps_in_episode: Any = NO_TIME_LIMIT
@@ -56,8 +58,8 @@ class ForeignState(EnvState):
     """State of another library's environment.
 
     Attributes:
-      inner: the library's own state.
-      obs: the observation, which libraries compute with the step.
+      inner: the library's state.
+      obs: the observation, which most libraries compute in the step.
     """
 
     inner: Any
@@ -66,32 +68,32 @@ class ForeignState(EnvState):
 
 @dataclasses.dataclass(frozen=True)
 class ForeignEnvironment(Environment[ForeignState, Any]):
-    """Another library's environment.
+    """An environment of another library.
 
     Subclasses implement `load`, `library_reset`, `library_step`, the spaces and `time_limit`.
 
     Attributes:
-      source: the library's own name of the environment, or a class or function that makes it. Two environments with
-        equal sources and options are equal.
-      options: what `source` is called with: pairs of names and hashable values, sorted by name.
+      source: the library's name of the environment, or a class or function that makes it. Two environments with equal
+        sources and options are equal.
+      options: keyword arguments for `source`, as pairs of names and hashable values, sorted by name.
     """
 
     expensive_reset: ClassVar[bool] = True
-    """Whether the library's reset costs much more than a step; then under `vmap` only finished environments reset."""
+    """Whether a reset is much slower than a step. If so, only finished environments are reset under `vmap`."""
 
     source: str | Callable[..., Any]
     options: tuple[tuple[str, Hashable], ...] = ()
 
     refused_wrappers: ClassVar[tuple[str, ...]] = ()
-    """Classes of the library's that reset, batch or count by themselves, which is done here."""
+    """Names of the library's wrapper classes for auto-reset, batching or time limits, which envcore does itself."""
 
     @classmethod
     def make(cls, source: str | Callable[..., Any], **options: Hashable) -> Self:
         """Makes the environment, with the library's options as keyword arguments.
 
         Raises:
-          InvalidArgumentError: the source makes no environment of the library's, or one in a wrapper that does what is
-            done here, or of a kind that is not supported; an option is not hashable, or the library refuses it.
+          InvalidArgumentError: the source does not make an environment of the library, its environment is in one of
+            `refused_wrappers` or unsupported, an option is not hashable, or the library refuses it.
         """
         check_arguments(source, options)
         env = cls(source, tuple(sorted(options.items())))
@@ -104,53 +106,53 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
             if type(layer).__name__ in cls.refused_wrappers:
                 raise InvalidArgumentError(
                     f"{env.name} is wrapped in {type(layer).__name__}, which does what envcore does itself: resets, "
-                    "batches or a time limit. Pass the environment without it."
+                    "batches or a time limit. Pass the environment without this wrapper."
                 )
         env.check_support()
         return env
 
     def load(self) -> Any:
-        """The library's environment, made from `source` and `options`; import the library here."""
+        """Makes the library's environment from `source` and `options`. Import the library here."""
         raise NotImplementedError
 
     def check_support(self) -> None:
-        """Raises an error where the library's environment is of a kind that is not supported; by default none is."""
+        """Override this to raise an error if `library_env` is of an unsupported kind."""
 
     def library_reset(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
-        """The library's state at the start of an episode, and its observation. `key` is a legacy key.
+        """Starts an episode and returns the library's state and the observation. `key` is a legacy key.
 
-        Where the state contains the observation, return `()` for it and override `observe`: it is stored only once.
+        If the state contains the observation, return `()` instead and override `observe`, so that it is stored once.
         """
         raise NotImplementedError
 
     def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
-        """A step of the library's: `(state, obs, reward, terminated)`, or a dict of info as a fifth.
+        """Takes a step of the library and returns `(state, obs, reward, terminated)`, optionally followed by `info`.
 
-        `terminated` must be False where only a time limit ended the episode. Where the library truncates for a reason
-        other than its time limit, `info["truncated"]` says so, bool (); the step is truncated by either of the two.
-        Other entries of info that have names of envcore's own, such as `discount`, are left out.
+        `terminated` must be False if only a time limit ended the episode. If the library truncates for a reason other
+        than its time limit, set `info["truncated"]`, bool (). The step is truncated if this is True or the time limit
+        is reached. Info entries with names that envcore uses, such as `discount`, are dropped.
         """
         raise NotImplementedError
 
     def library_action_mask(self, state: Any, obs: Any, params: Any) -> Any:
-        """Which actions the library calls legal in its state; by default None, all of them."""
+        """Returns the library's mask of legal actions. None, the default, if all actions are legal."""
         return None
 
     @property
     def time_limit(self) -> int:
-        """The library's own time limit in steps; `NO_TIME_LIMIT` for none."""
+        """The library's time limit in steps. `NO_TIME_LIMIT` if it has none."""
         raise NotImplementedError
 
-    # What an `Environment` says of its class may depend on the library's environment here.
+    # Class variables of `Environment`, such as `action_names`, may be properties in subclasses.
 
     @property
     def library_env(self) -> Any:
-        """The library's environment, made once for equal environments."""
+        """The library's environment, which equal environments share."""
         return loaded(self)
 
     @property
     def state_types(self) -> ForeignState:
-        """Shapes and dtypes of a state: `inner`, `obs` and `time`."""
+        """The state as a tree of `jax.ShapeDtypeStruct`: `inner`, `obs` and `time`."""
         return arguments.state_struct(self)
 
     @property
@@ -183,7 +185,7 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         return self._state(inner, obs), reward, terminated, info
 
     def may_truncate(self, params: Any) -> bool:
-        return True  # the library's own environment may
+        return True  # the library may truncate for its own reasons
 
     def advance(self, state: ForeignState, action: Any, draws: Any, params: Any) -> Outcome:
         outcome = super().advance(state, action, draws, params)
@@ -218,7 +220,7 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
 
 @functools.lru_cache(maxsize=512)
 def types_of(env: Any) -> ForeignState:
-    """Types that both a reset and a step can have; libraries often return a weak type or another dtype in one."""
+    """Returns dtypes that fit the states of both a reset and a step, which often differ in libraries."""
 
     def first(words: jax.Array, params: Any) -> ForeignState:
         return ForeignState(*env.library_reset(words, params))
@@ -231,7 +233,7 @@ def types_of(env: Any) -> ForeignState:
     with default_numerics():
         words = jax.eval_shape(lambda: jax.random.PRNGKey(0))
         types = _strong(jax.eval_shape(first, words, params))
-        for _ in range(3):  # a step from wider types may return yet wider ones
+        for _ in range(3):  # a step from promoted types may promote further
             after = jax.eval_shape(after_step, types, words, params)
             joined = _joined(env, types, after)
             if jax.tree.leaves(joined) == jax.tree.leaves(types):
@@ -241,7 +243,7 @@ def types_of(env: Any) -> ForeignState:
 
 
 def as_types(tree: Any, types: Any) -> Any:
-    """The tree with the dtypes of `types`, none of them weak."""
+    """Converts the tree to the dtypes of `types`, without weak types."""
     return jax.tree.map(lambda x, wanted: lax.convert_element_type(x, wanted.dtype), tree, types)
 
 
@@ -269,10 +271,10 @@ def _strong(types: Any) -> Any:
 
 
 def as_dicts(value: Any) -> Any:
-    """A library's observation or info as dicts, in the place of its records; arrays stay as they are.
+    """Converts a library's observation or info to nested dicts. Arrays are unchanged.
 
-    Dataclasses, named tuples and mappings become dicts, and lists tuples, at any depth. Static fields of dataclasses,
-    which hold no arrays, are left out.
+    Dataclasses, named tuples and mappings become dicts, and lists become tuples. Static fields of dataclasses are
+    dropped.
     """
     if dataclasses.is_dataclass(value):
         value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if not _is_static(field)}
@@ -286,5 +288,5 @@ def as_dicts(value: Any) -> Any:
 
 
 def _is_static(field: dataclasses.Field[Any]) -> bool:
-    """Whether flax or JAX takes the field for a part of the structure."""
+    """Whether the field is static for flax or JAX."""
     return field.metadata.get("static", not field.metadata.get("pytree_node", True))

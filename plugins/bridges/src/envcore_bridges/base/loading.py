@@ -1,4 +1,4 @@
-"""How a bridge makes its library's environment, once for equal ones, and looks into and changes its wrappers."""
+"""Make and cache a library's environment, and inspect or change its wrappers."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from envcore_bridges.libraries import BY_MODULE, missing
 
 @contextlib.contextmanager
 def default_numerics() -> Generator[None]:
-    """A context with 32 bits and ordinary promotion, with which other libraries were written."""
+    """Context manager for 32 bits and JAX's standard type promotion, which other libraries expect."""
     with jax.enable_x64(False), jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
         yield
 
 
 def check_arguments(source: Any, options: Mapping[str, Any]) -> None:
-    """Raises `InvalidArgumentError` for a source that makes nothing, or an option that is not hashable."""
+    """Raises `InvalidArgumentError` if `source` is neither a name nor callable, or if an option is not hashable."""
     if not (isinstance(source, str) or callable(source)):
         raise InvalidArgumentError(
             "a bridge needs a name, or a class or function that makes the environment, got an instance of "
-            f"{type(source).__name__}: for an environment that exists already, pass `lambda: environment`."
+            f"{type(source).__name__}: to use an existing environment, pass `lambda: environment`."
         )
     for name, value in options.items():
         if isinstance(value, list | dict | set):
@@ -37,7 +37,7 @@ def check_arguments(source: Any, options: Mapping[str, Any]) -> None:
 
 @contextlib.contextmanager
 def errors_of_library(name: str, source: Any, options: Mapping[str, Any]) -> Generator[None]:
-    """Turns what a library raises for a source or for options into an `InvalidArgumentError`."""
+    """Converts the library's errors about a source or options to `InvalidArgumentError`."""
     try:
         yield
     except EnvcoreError:
@@ -45,7 +45,7 @@ def errors_of_library(name: str, source: Any, options: Mapping[str, Any]) -> Gen
     except AttributeError as error:
         if isinstance(source, str):
             raise
-        raise InvalidArgumentError(f"{name} makes no environment of the library's: {error}.") from error
+        raise InvalidArgumentError(f"{name} does not make an environment of the library: {error}.") from error
     except (TypeError, ValueError, LookupError, OverflowError, RuntimeError) as error:
         if not options:
             raise
@@ -54,15 +54,15 @@ def errors_of_library(name: str, source: Any, options: Mapping[str, Any]) -> Gen
 
 @functools.lru_cache(maxsize=512)
 def loaded(env: Any) -> Any:
-    """The library's environment, made once for equal environments.
+    """Makes the library's environment. The result is cached for equal environments.
 
     Raises:
-      EnvironmentLoadError: one of our libraries is not installed.
-      EnvcoreError: this process was forked after JAX had started.
+      EnvironmentLoadError: the library is not installed.
+      EnvcoreError: this process was forked after JAX was initialized.
     """
-    forks.check()  # most libraries compute something
+    forks.check()  # most libraries compute with JAX here
     try:
-        # What a library computes while it makes an environment must not become part of a trace that is going on.
+        # The library's computations must not become part of a trace in progress.
         with default_numerics(), jax.ensure_compile_time_eval():
             return env.load()
     except ModuleNotFoundError as error:
@@ -73,12 +73,12 @@ def loaded(env: Any) -> Any:
 
 
 def unknown_name(library: str, name: str, names: Collection[str]) -> InvalidArgumentError:
-    """The error for a name of an environment that a library does not have.
+    """Returns the error for an unknown environment name. It suggests similar names.
 
     Args:
-      library: its name.
-      name: the name.
-      names: those that it has.
+      library: name of the library.
+      name: the unknown name.
+      names: names of the library's environments.
     """
     near, first = nearest(name, names), sorted(names)[:5]
     some = f"It has {', '.join(first)}{f' and {len(names) - 5} more' if len(names) > 5 else ''}."
@@ -87,10 +87,12 @@ def unknown_name(library: str, name: str, names: Collection[str]) -> InvalidArgu
 
 
 def layers(library_env: Any) -> Iterator[Any]:
-    """A library's environment, and what its wrappers hold as `env` or `_env`, from the outermost to the innermost.
+    """Iterates over a library's wrappers and environment, from the outermost to the innermost.
+
+    A wrapper holds its environment as `env` or `_env`.
 
     Args:
-      library_env: the environment, or a pair of it and its params.
+      library_env: the environment, or a pair (environment, params).
     """
     if isinstance(library_env, tuple):
         library_env = library_env[0]
@@ -101,11 +103,11 @@ def layers(library_env: Any) -> Iterator[Any]:
 
 
 def rebuilt(library_env: Any, change: Callable[[Any], None]) -> Any:
-    """A copy of a library's environment and of its wrappers (see `layers`), whose innermost one has been changed.
+    """Copies a library's environment with its wrappers (see `layers`), and changes the innermost environment.
 
     Args:
-      library_env: the environment, which stays as it is.
-      change: changes the copy of the innermost environment in place.
+      library_env: the environment, which is not modified.
+      change: modifies the copy of the innermost environment in place.
     """
     library_env = copy.copy(library_env)
     held = _held_as(library_env)
@@ -117,6 +119,6 @@ def rebuilt(library_env: Any, change: Callable[[Any], None]) -> Any:
 
 
 def _held_as(library_env: Any) -> str | None:
-    """The name of the attribute in which a wrapper holds its environment; None for what is no wrapper."""
+    """Returns the attribute in which a wrapper holds its environment. None if `library_env` is not a wrapper."""
     attributes = getattr(library_env, "__dict__", {})
     return next((name for name in ("env", "_env") if attributes.get(name) is not None), None)

@@ -1,4 +1,4 @@
-"""`PhysicsEnvironment`: the base of bridges to libraries of bodies and joints, the physics of which are params."""
+"""`PhysicsEnvironment`: the base class of bridges to brax and MuJoCo Playground, with the physics as params."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class PhysicsParams(EnvParams):
     """Params of an environment of brax or MuJoCo Playground.
 
     Attributes:
-      model: fields of brax's `System` or MJX's `Model` by their dotted names, as `tree_replace` takes them: numbers of
-        the physics, float32, which may differ from one environment to the next.
+      model: physics parameters, float32, which may differ between the environments of a batch. The keys are dotted
+        names of fields in brax's `System` or MJX's `Model`, as `tree_replace` takes them.
     """
 
     model: dict[str, Any] = struct.field(default_factory=dict)
@@ -33,21 +33,21 @@ class PhysicsParams(EnvParams):
 
 @dataclasses.dataclass(frozen=True)
 class PhysicsEnvironment(ForeignEnvironment):
-    """An environment whose library has brax's interface.
+    """An environment of a library with brax's interface.
 
     Subclasses implement `load`, `time_limit`, `default_vary` and `bodies`.
     """
 
     model_attribute: ClassVar[str]
-    """The attribute in which the library's environment holds its model."""
+    """Name of the attribute that holds the model in the library's environment."""
 
     @property
     def default_vary(self) -> tuple[str, ...]:
-        """The fields of the model that become params where the option `vary` is not given."""
+        """Fields of the model that become params by default, without the option `vary`."""
         raise NotImplementedError
 
     def bodies(self, state: Any) -> tuple[Any, dict[str, Any]]:
-        """The `mujoco.MjModel`, and the fields of `mujoco.MjData` that say where the bodies of the state are.
+        """Returns the `mujoco.MjModel`, and the fields of `mujoco.MjData` with the positions of the bodies.
 
         Raises:
           NoPictureError: the environment has no bodies.
@@ -56,12 +56,12 @@ class PhysicsEnvironment(ForeignEnvironment):
 
     @property
     def model(self) -> Any:
-        """The library's model; None where an environment has none, as brax's `fast`."""
+        """The library's model. None if the environment has none, such as brax's `fast`."""
         return getattr(self.library_env.unwrapped, self.model_attribute, None)
 
     @property
     def library_options(self) -> dict[str, Any]:
-        """The options that the library takes."""
+        """The options without `vary`, to pass to the library."""
         return {name: value for name, value in self.options if name != "vary"}
 
     @property
@@ -82,18 +82,18 @@ class PhysicsEnvironment(ForeignEnvironment):
         return state.replace(obs=as_dicts(state.obs)), ()
 
     def library_step(self, state: Any, action: Any, key: jax.Array, params: Any) -> tuple[Any, ...]:
-        state = jax.tree.map(lambda x: x, state)  # libraries write into the dicts of metrics and of info
+        state = jax.tree.map(lambda x: x, state)  # copies dicts, because libraries write to metrics and info
         after = self._env(params).step(state, action)
-        # Of brax's EpisodeWrapper, which also repeats actions.
+        # Set by brax's EpisodeWrapper, which users may want because it repeats actions.
         truncated = after.info["truncation"] > 0 if "truncation" in after.info else jnp.bool_(False)
         info = {**after.metrics, "truncated": truncated}
         return after.replace(obs=as_dicts(after.obs)), (), after.reward, (after.done > 0) & ~truncated, info
 
     def observe(self, state: ForeignState, params: Any) -> Any:
-        return state.inner.obs  # where a step of the library's may read it; there is no second copy
+        return state.inner.obs  # kept in the library's state, because its step may read it
 
     def render(self, state: ForeignState, params: Any, height: int = 256) -> jax.Array:
-        """What the model's first camera shows, or MuJoCo's free camera where it has none, 4/3 as wide as high."""
+        """Renders the view of the model's first camera, or of MuJoCo's free camera. The aspect ratio is 4:3."""
         import mujoco
 
         model, fields = self.bodies(state.inner)
@@ -108,7 +108,7 @@ class PhysicsEnvironment(ForeignEnvironment):
         return paint_on_host(draw, fields, height, 4 / 3)
 
     def _env(self, params: Any) -> Any:
-        """The library's environment with the fields of `params.model` in its model."""
+        """Returns the library's environment with the values of `params.model` in its model."""
         if not params.model:
             return self.library_env
         model = self.model.tree_replace(params.model)
@@ -116,10 +116,10 @@ class PhysicsEnvironment(ForeignEnvironment):
 
 
 def _floats(model: Any, name: str) -> np.ndarray:
-    """A field of the model, dotted where one is inside of another, as float32.
+    """Returns a field of the model, given its dotted name, as float32.
 
     Raises:
-      InvalidArgumentError: there is no such field, or it holds no floats.
+      InvalidArgumentError: the field does not exist or is not a float.
     """
     value = functools.reduce(lambda tree, part: getattr(tree, part, None), name.split("."), model)
     if not isinstance(value, float | np.ndarray | jax.Array) or np.asarray(value).dtype.kind != "f":

@@ -1,4 +1,4 @@
-"""Pictures by the libraries' own renderers, as a part of a compiled program."""
+"""Call the libraries' renderers from compiled programs."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from envcore_bridges.base.loading import default_numerics
 
 
 def paint_on_host(draw: Callable[[Any, tuple[int, int]], Any], tree: Any, height: int, aspect: float) -> jax.Array:
-    """A picture by a renderer that needs Python, such as Matplotlib, for `jit` and `vmap`: uint8 (height, width, 3).
+    """Renders with a Python function, such as Matplotlib, under `jit` and `vmap`. Returns uint8 (height, width, 3).
 
     Args:
-      draw: takes a state as numpy arrays, and the height and width in pixels; returns a picture, uint8 (rows, columns,
-        3), which may have another size. Called for one state at a time.
+      draw: takes a state as numpy arrays and (height, width) in pixels, and returns an image, uint8 (rows, columns, 3).
+        If the image has a different size, it is resized. Called for one state at a time.
       tree: the state, a pytree of arrays.
-      height: in pixels.
-      aspect: the width divided by the height.
+      height: height in pixels.
+      aspect: width divided by height.
 
     Raises:
       InvalidArgumentError: the height is not a positive integer.
     """
-    from envcore.painting import checked_height  # late: making an environment runs no painting code
+    from envcore.painting import checked_height  # late, because not every environment is rendered
 
     shape = checked_height(height), max(1, round(aspect * height))
 
     def drawn(tree: Any) -> Any:
-        # Renderers compute with JAX, and the default device waits for this picture.
+        # Renderers may use JAX, and the default device is blocked by this callback.
         with default_numerics(), jax.default_device(jax.devices("cpu")[0]):
             return _nearest(np.asarray(draw(jax.tree.map(np.asarray, tree), shape)), shape)
 
@@ -41,15 +41,15 @@ def paint_on_host(draw: Callable[[Any, tuple[int, int]], Any], tree: Any, height
 
 
 def resized(picture: jax.Array, height: int) -> jax.Array:
-    """A picture, uint8 (rows, columns, 3), at another height and the same aspect ratio, by its nearest pixels."""
-    from envcore.painting import checked_height  # late: making an environment runs no painting code
+    """Resizes an image, uint8 (rows, columns, 3), by nearest-neighbor sampling. Keeps the aspect ratio."""
+    from envcore.painting import checked_height  # late, because not every environment is rendered
 
     height, (rows, columns, _) = checked_height(height), picture.shape
     return _nearest(picture, (height, max(1, round(columns * height / rows))))
 
 
 def pixels_of(figure: Any) -> np.ndarray:
-    """What a figure of Matplotlib's shows, uint8 (rows, columns, 3)."""
+    """Renders a Matplotlib figure as uint8 (rows, columns, 3)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     canvas = FigureCanvasAgg(figure)
@@ -58,38 +58,38 @@ def pixels_of(figure: Any) -> np.ndarray:
 
 
 def render_bodies(model: Any, data: Any, shape: tuple[int, int]) -> np.ndarray:
-    """What `paint_bodies` paints, for the host: uint8 (height, width, 3) of a `mujoco.MjData`."""
+    """Renders a `mujoco.MjData` on the host as uint8 (height, width, 3)."""
     import mujoco
 
     roomy = copy.copy(model)
     size = roomy.vis.global_
     size.offheight, size.offwidth = max(size.offheight, shape[0]), max(size.offwidth, shape[1])
     mujoco.mj_forward(model, data)  # pyright: ignore[reportAttributeAccessIssue]
-    # A context of OpenGL belongs to a thread, and the runtime calls from several.
+    # An OpenGL context belongs to one thread, but JAX may call from several.
     with mujoco.Renderer(roomy, *shape) as renderer:
         renderer.update_scene(data, camera=0 if model.ncam else -1)
         return renderer.render()
 
 
 def check_opengl(name: str) -> None:
-    """Raises `NoPictureError` where MuJoCo finds no OpenGL."""
+    """Raises `NoPictureError` if MuJoCo finds no OpenGL."""
     problem = _problem_of_opengl()
     if problem:
         raise NoPictureError(
-            f"{name} cannot be rendered: MuJoCo finds no OpenGL ({problem}). On a machine without a display set "
-            "MUJOCO_GL=egl or MUJOCO_GL=osmesa before Python starts."
+            f"{name} cannot be rendered: MuJoCo finds no OpenGL ({problem}). On a machine without a display, set "
+            "MUJOCO_GL=egl or MUJOCO_GL=osmesa before you start Python."
         )
 
 
 @functools.cache
 def _problem_of_opengl() -> str:
-    """Why MuJoCo cannot draw here; empty if it can."""
+    """Returns why MuJoCo cannot render on this machine, or an empty string if it can."""
     import mujoco
 
     model = mujoco.MjModel.from_xml_string("<mujoco/>")  # pyright: ignore[reportAttributeAccessIssue]
     try:
         mujoco.Renderer(model, 1, 1).close()
-    except Exception as error:  # which one, depends on the library of OpenGL
+    except Exception as error:  # the type depends on the OpenGL library
         return str(error)
     return ""
 

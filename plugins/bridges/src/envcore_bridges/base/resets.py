@@ -1,4 +1,4 @@
-"""Auto-reset of finished environments alone, for libraries whose resets cost much more than a step."""
+"""Auto-reset that computes resets of finished environments only, for libraries with expensive resets."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ _CHUNK = 32
 
 
 def reset_finished(done: jax.Array, fresh: Callable[..., T], state: T, *args: PyTree) -> T:
-    """Returns `fresh(*args)` where `done`, bool (), else `state`, which has the same types.
+    """Returns `fresh(*args)` if `done`, bool (), else `state`, which has the same types.
 
-    What `fresh` needs of traced values, such as a key and params, must come through `args`. Under `vmap` it is computed
-    in chunks of 32 finished environments: 12 times faster than for all of them where a reset builds a permutation or a
-    maze, 0.87 times where it draws a few numbers. Where that is differentiated, all are computed.
+    Pass traced values that `fresh` needs, such as a key and params, through `args`. Under `vmap`, resets are computed
+    in chunks of 32 finished environments. Compared with resetting all environments, this is 12 times faster if a reset
+    builds a permutation or a maze, and 0.87 times as fast if it draws a few numbers. When differentiated, all
+    environments are reset.
     """
 
     @custom_vmap
@@ -55,8 +56,8 @@ def reset_finished(done: jax.Array, fresh: Callable[..., T], state: T, *args: Py
 def _reset_chunks(
     done: jax.Array, fresh: Callable[..., T], state: T, args: PyTree, args_batched: PyTree, size: int
 ) -> T:
-    chunk = min(_CHUNK, size) if isinstance(size, int) else _CHUNK  # `jax.export` can leave the size open
-    # The numbers of the finished environments, then `size` as filling: gathers clamp it, scatters drop it.
+    chunk = min(_CHUNK, size) if isinstance(size, int) else _CHUNK  # symbolic in `jax.export`
+    # Indices of finished environments, padded with `size`, which gathers clamp and scatters drop.
     finished = jnp.nonzero(done, size=size + chunk, fill_value=size)[0].astype(jnp.int32)
     count = done.sum(dtype=jnp.int32)
     axes = jax.tree.map(lambda b: 0 if b else None, args_batched)

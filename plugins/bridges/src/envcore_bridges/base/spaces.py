@@ -1,4 +1,4 @@
-"""Spaces of libraries that follow Gymnasium, as envcore's."""
+"""Convert the spaces of libraries that follow Gymnasium."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from jax.core import Tracer
 
 
 def space_like(declared: Any, struct: Any) -> spaces.Space:
-    """A declared space as one of envcore's; the space of all values where none is declared.
+    """Converts a space to an envcore space. Returns an unbounded space if the library does not declare one.
 
     Args:
-      declared: a space as Gymnasium and gymnax have them, or None.
-      struct: the types that its values really have, or None to believe the space.
+      declared: a space with the attributes of Gymnasium's and gymnax's spaces, or None.
+      struct: shapes and dtypes of actual values, which override the declared ones. None to trust the declared space.
     """
     if struct is not None and (declared is None or not _fits(declared, struct)):
         return spaces.unbounded_space(struct)
@@ -64,7 +64,7 @@ def _box(declared: Any, struct: Any) -> spaces.Space:
 
 
 def _within(bound: Any, dtype: np.dtype[Any]) -> Any:
-    """The bound as far as the dtype reaches."""
+    """Clips a bound to the range of an integer dtype."""
     bound = np.asarray(bound)
     if dtype.kind not in "iu":
         return bound
