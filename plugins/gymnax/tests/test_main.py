@@ -48,5 +48,5 @@ def test_a_module_is_run_as_python_does(tmp_path):
 def test_what_cannot_be_run(tmp_path):
     done = run(str(tmp_path / "absent.py"))
     assert (done.returncode, done.stderr.count("usage: python -m envcore_gymnax")) == (2, 1)
-    assert done.stderr.splitlines()[-1].endswith(f"there is no file {tmp_path / 'absent.py'}")
+    assert done.stderr.splitlines()[-1].endswith(f"the file {tmp_path / 'absent.py'} does not exist")
     assert run().returncode == 2

@@ -1,24 +1,24 @@
-"""gymnax's interface to envcore's environments, for programs that are written for gymnax.
+"""Run code written for gymnax on envcore's environments. This package has gymnax's interface.
 
     import envcore_gymnax as gymnax
 
     env, params = gymnax.make("CartPole-v1")
 
-For somebody else's program, which says `import gymnax`:
+If a library imports gymnax itself, call `install` before you import the library:
 
     import envcore_gymnax
 
     envcore_gymnax.install()
     import rejax
 
-Names are imported on first use: importing this package imports neither JAX nor any environment.
+Names are imported on first use, so importing this package imports neither JAX nor any environment.
 """
 
 from __future__ import annotations
 
 from envcore.lazy import lazy_names
 
-TYPE_CHECKING = False  # type checkers take it for True; importing `typing` would take most of this module's time
+TYPE_CHECKING = False  # type checkers treat it as True, and importing `typing` would be slow
 if TYPE_CHECKING:
     from envcore_gymnax import environments as environments
     from envcore_gymnax import experimental as experimental

@@ -1,4 +1,4 @@
-"""`install`: makes `import gymnax` find this package."""
+"""`install`: make `import gymnax` import this package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OURS = "envcore_gymnax"
 
 
 def install(*, six_values: bool = False) -> None:
-    """Makes `import gymnax`, anywhere in this process, import this package, whether gymnax is installed or not.
+    """Makes `import gymnax` import this package everywhere in this process, whether or not gymnax is installed.
 
     Call it before anything imports gymnax.
 
@@ -26,13 +26,13 @@ def install(*, six_values: bool = False) -> None:
       six_values: whether `step` returns the six values of gymnax 1 instead of five. Programs for gymnax 0 need five.
 
     Raises:
-      EnvcoreError: the real gymnax has been imported already.
+      EnvcoreError: the real gymnax is already imported.
     """
     found = sys.modules.get("gymnax")
     if found is not None and found is not sys.modules[_OURS]:
         raise EnvcoreError(
             f"gymnax is imported already, from {getattr(found, '__file__', found)}: call envcore_gymnax.install() "
-            "before whatever imports it."
+            "before anything imports gymnax."
         )
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
@@ -41,7 +41,7 @@ def install(*, six_values: bool = False) -> None:
 
 
 def uninstall() -> None:
-    """Undoes `install`: `import gymnax` finds the real one again, in modules that are imported from now on."""
+    """Undoes `install`. Modules that you import from now on get the real gymnax again."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _finder]
     for name in [name for name in sys.modules if name.partition(".")[0] == "gymnax"]:
         del sys.modules[name]
@@ -49,7 +49,7 @@ def uninstall() -> None:
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds gymnax and its modules here, and hands out our modules as they are."""
+    """Imports this package's modules under gymnax's names."""
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         is_gymnax = fullname.partition(".")[0] == "gymnax" and importlib.util.find_spec(_ours(fullname)) is not None
@@ -61,7 +61,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        spec: Any = module.__spec__  # gymnax's, by which the import system has replaced ours
+        spec: Any = module.__spec__  # the import system has replaced our spec by gymnax's
         module.__spec__ = spec.loader_state
 
 

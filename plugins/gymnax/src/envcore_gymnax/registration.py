@@ -12,28 +12,28 @@ from envcore_gymnax.environments.environment import EnvcoreEnvironment, Environm
 from envcore_gymnax.settings import IDS
 
 registered_envs = [env_id for env_id in IDS if env_id in envcore.registry]
-"""The ids of gymnax 1.0.1 whose suites are installed, and those given to `register`."""
+"""Ids of gymnax 1.0.1 whose suites are installed, and ids passed to `register`."""
 
 _registry: dict[str, Callable[..., Any]] = {}
 
 
 class UnregisteredError(UnknownEnvironmentError, ValueError):
-    """Nothing has this id; a `ValueError`, as in gymnax."""
+    """The id is unknown. This is a `ValueError` too, as in gymnax."""
 
 
 def make(env_id: str, **env_kwargs: Any) -> tuple[Any, Any]:
     """Makes an environment.
 
     Args:
-      env_id: an id of gymnax's or of any other installed environment of envcore, or one given to `register`.
-      **env_kwargs: its constructor options.
+      env_id: an id of gymnax, of any other installed envcore environment, or one that you passed to `register`.
+      **env_kwargs: constructor options.
 
     Returns:
       The environment and its default params.
 
     Raises:
-      UnregisteredError: nothing has this id.
-      InvalidArgumentError: an option is unknown or refused, or a factory has not returned an environment.
+      UnregisteredError: the id is unknown.
+      InvalidArgumentError: an option is unknown or refused, or a factory did not return an environment.
     """
     if env_id in _registry:
         env = _registry[env_id](**env_kwargs)
@@ -48,14 +48,14 @@ def make(env_id: str, **env_kwargs: Any) -> tuple[Any, Any]:
 
 
 def register(env_id: str, factory: Callable[..., Any]) -> None:
-    """Adds an environment to this process, and its id to `registered_envs`.
+    """Registers your own environment for `make`, and adds its id to `registered_envs`.
 
     Args:
-      env_id: its id; an id of envcore's is not allowed.
+      env_id: the id, which must not be an id of envcore.
       factory: a class or function that takes options and returns an `Environment`.
 
     Raises:
-      InvalidArgumentError: the id is not a string, empty, or that of something else, or the factory is not callable.
+      InvalidArgumentError: the id is not a string, is empty or already registered, or the factory is not callable.
     """
     if not isinstance(env_id, str):
         raise InvalidArgumentError(f"an environment's id must be a string, got {env_id!r}.")

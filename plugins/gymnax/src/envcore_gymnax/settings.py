@@ -1,7 +1,7 @@
-"""What gymnax sets differently from the original environments, which envcore follows.
+"""Settings in which gymnax differs from the original environments, which envcore follows.
 
-Rules are the originals'. Observations, time limits and sticky actions are gymnax's, because the shapes and budgets of
-programs depend on them.
+Observations, time limits and sticky actions follow gymnax, because your code's shapes and step budgets depend on them.
+The rules follow the originals.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TIME_LIMITS = {
     "SimpleBandit-bsuite": 100,
     "MNISTBandit-bsuite": 1,
 }
-"""gymnax's time limits where the original has none or another; of games that end sooner by themselves, only a bound."""
+"""gymnax's time limits, if they differ from the originals. Some of these games always end sooner."""
 
 IDS = (
     *("CartPole-v1", "Pendulum-v1", "Acrobot-v1", "MountainCar-v0", "MountainCarContinuous-v0"),
@@ -39,24 +39,24 @@ IDS = (
     *("MNISTBandit-bsuite", "SimpleBandit-bsuite", "FourRooms-misc", "MetaMaze-misc", "PointRobot-misc"),
     *("BernoulliBandit-misc", "GaussianBandit-misc", "Reacher-misc", "Swimmer-misc", "Pong-misc", "FrozenLake-misc"),
 )
-"""The ids of gymnax 1.0.1, in its order."""
+"""The ids of gymnax 1.0.1, in the same order."""
 
 _six_values = False
 
 
 def returns_six_values() -> bool:
-    """Whether `step` returns gymnax 1's six values instead of five."""
+    """Whether `step` returns six values, as in gymnax 1, instead of five."""
     return _six_values
 
 
 def set_six_values(six_values: bool) -> None:
-    """Sets what `step` returns from now on, in functions that have not been compiled yet."""
+    """Sets whether `step` returns six values. Functions that are already compiled do not change."""
     global _six_values
     _six_values = six_values
 
 
 def options_of(env_id: str, options: dict[str, Any]) -> dict[str, Any]:
-    """The options of envcore's environment for those of gymnax's."""
+    """Converts gymnax's constructor options to envcore's."""
     options = dict(options)
     if env_id == "DeepSea-bsuite" and (key := options.pop("action_mapping_key", None)) is not None:
         options["mapping_seed"] = int(jax.random.bits(key))
@@ -65,7 +65,7 @@ def options_of(env_id: str, options: dict[str, Any]) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=512)
 def params_of(env_id: str, env: Environment) -> Any:
-    """The default params with gymnax's time limit, and without sticky actions; made once for equal environments."""
+    """Returns default params with gymnax's time limit and without sticky actions. Cached for equal environments."""
     params: Any = env.default_params
     if env_id in TIME_LIMITS:
         params = params.replace(max_steps_in_episode=TIME_LIMITS[env_id])
@@ -74,17 +74,17 @@ def params_of(env_id: str, env: Environment) -> Any:
 
 @struct.dataclass
 class GymnaxState(WrapperState):
-    """A state with the fields of the environment's own, and whether the step to it terminated.
+    """A state with the fields of the environment's state, and whether the last step terminated.
 
     Attributes:
-      terminated: bool (); false at the start of an episode.
+      terminated: bool (), False at the start of an episode.
     """
 
     terminated: Any
 
 
 def _replace(state: GymnaxState, **updates: Any) -> GymnaxState:
-    """The state with these fields, of its own or of the environment's state."""
+    """Replaces fields of the state or of the environment's state."""
     own = {name: updates.pop(name) for name in ("env_state", "terminated") if name in updates}
     state = dataclasses.replace(state, **own)
     return dataclasses.replace(state, env_state=state.env_state.replace(**updates)) if updates else state
@@ -95,7 +95,10 @@ GymnaxState.replace = _replace  # pyright: ignore[reportAttributeAccessIssue]  #
 
 @dataclasses.dataclass(frozen=True)
 class GymnaxRules(Wrapper):
-    """gymnax's observations: float32 for bool, (n,) for bsuite's (1, n); and a state that knows whether it ended."""
+    """Gives an environment gymnax's observations and states.
+
+    Boolean observations become float32, and bsuite's shape (1, n) becomes (n,). The state stores whether it terminated.
+    """
 
     def observation_space(self, params: Any) -> spaces.Space:
         space = self.env.observation_space(params)
@@ -124,7 +127,10 @@ class GymnaxRules(Wrapper):
 
 @dataclasses.dataclass(frozen=True)
 class FourRoomsImage(GymnaxRules):
-    """gymnax's image of FourRooms: float32 (13, 13, 2), without the goal, the agent's row and column swapped."""
+    """Gives FourRooms gymnax's image observation, float32 (13, 13, 2).
+
+    It does not show the goal, and the agent's row and column are swapped.
+    """
 
     def observation_space(self, params: Any) -> spaces.Space:
         rows, columns, _ = self.env.observation_space(params).shape
@@ -136,12 +142,12 @@ class FourRoomsImage(GymnaxRules):
 
 
 def with_gymnax_rules(env_id: str, env: Any) -> GymnaxRules:
-    """The environment with gymnax's observations and states."""
+    """Wraps an environment with gymnax's observations and states."""
     return FourRoomsImage(env) if env_id == "FourRooms-misc" and env.use_visual_obs else GymnaxRules(env)
 
 
 def as_gymnax_state(state: Any) -> GymnaxState:
-    """The state; one of envcore's own, as users make it from its fields, as the state of a running episode."""
+    """Converts a state of envcore's type, which users may construct, to a `GymnaxState` that has not terminated."""
     return state if isinstance(state, GymnaxState) else GymnaxState(state, jnp.zeros((), jnp.bool_))
 
 

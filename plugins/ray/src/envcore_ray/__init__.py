@@ -1,8 +1,8 @@
-"""Training with Ray Tune.
+"""Train agents with Ray Tune.
 
     tuner = ray.tune.Tuner(envcore_ray.trainable("ppo", "CartPole-v1", seeds=5), param_space={...})
 
-`trainable` is imported on first use: importing this package imports neither Ray nor JAX.
+`trainable` is imported on first use, so importing this package imports neither Ray nor JAX.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`envcore sweep`. Its arguments are checked before it imports Ray or JAX."""
+"""The command line of `envcore sweep`, which checks its arguments before it imports Ray or JAX."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ def sweep(
         str, typer.Argument(metavar="ALGO", help=f"The algorithm: {algorithms.OURS}, a plugin's, or your MODULE:CLASS.")
     ],
     env_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Environments, for example CartPole-v1.")],
-    out: Annotated[Path, typer.Option(parser=path, metavar="DIR", help="The folder of Tune's experiment.")],
+    out: Annotated[Path, typer.Option(parser=path, metavar="DIR", help="Folder for the Tune experiment.")],
     vary: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A value of a setting (repeatable). Tries all combinations."),
+        typer.Option(metavar="NAME=VALUE", help="A setting to vary (repeatable). Tries all combinations."),
     ] = None,
     setting: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting of all trials (repeatable).")
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting for all trials (repeatable).")
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Agents per trial, trained side by side.")] = 1,
+    seeds: Annotated[int, typer.Option(help="Agents per trial, trained in parallel.")] = 1,
     seed: Seed = 0,
     cpus: Annotated[float, typer.Option(help="CPU cores per trial.")] = 1,
     gpus: Annotated[float, typer.Option(help="GPUs per trial. May be a fraction.")] = 0,
 ) -> None:
     """Train over environments and settings with Ray Tune.
 
-    Uses the Ray cluster that the environment variable RAY_ADDRESS names or that this machine belongs to, or starts Ray
-    on this machine. DIR gets a folder per trial. Run the same command again to continue an interrupted sweep.
+    Uses the Ray cluster in the environment variable RAY_ADDRESS or the one this machine belongs to, or starts Ray on
+    this machine. DIR gets a folder per trial. To continue an interrupted sweep, run the same command again.
     """
     varied: dict[str, list[Any]] = {}
     for text in vary or ():
@@ -56,7 +56,7 @@ def sweep(
 
     from envcore_ray.training import trainable
 
-    warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)  # of JAX: Ray starts programs
+    warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)  # JAX warns when Ray starts processes
     train = trainable(algorithm, env_ids[0], seeds=seeds, seed=seed, checkpoint_seconds=30, **given)
     train = tune.with_resources(train, {"cpu": cpus, "gpu": gpus})
     grid = {name: tune.grid_search(values) for name, values in {"env": env_ids, **varied}.items()}
@@ -74,12 +74,12 @@ def sweep(
             )
             tuner = tune.Tuner(train, param_space=grid, run_config=run_config)
         os.environ["TUNE_DISABLE_SIGINT_HANDLER"] = "1"
-        ray.init(ignore_reinit_error=True)  # sets handlers of its own
-        # By SIGUSR1 Tune saves and ends. An exception of a handler does not get through Ray, which exits with status 1.
+        ray.init(ignore_reinit_error=True)  # installs its own signal handlers
+        # On SIGUSR1 Tune saves and ends. Ray swallows exceptions from handlers and exits with status 1.
         with signals.noted(then=lambda: signal.raise_signal(signal.SIGUSR1)) as signum:
             results = tuner.fit()
         if signum():
             signals.stop(signum())
     if results.num_errors:
-        reason = str(results.errors[0]).strip().splitlines()[-1]  # of a traceback
+        reason = str(results.errors[0]).strip().splitlines()[-1]  # last line of the traceback
         raise EnvcoreError(f"{results.num_errors} of {len(results)} trials failed: {reason}")

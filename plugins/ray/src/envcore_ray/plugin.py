@@ -1,4 +1,4 @@
-"""Announces the command `sweep` to envcore. Imports neither Ray nor JAX."""
+"""Adds the command `sweep` to `envcore`. Imports neither Ray nor JAX."""
 
 from envcore.plugins import hookimpl
 from envcore.specs import CommandSpec
@@ -6,5 +6,5 @@ from envcore.specs import CommandSpec
 
 @hookimpl
 def envcore_commands() -> list[CommandSpec]:
-    """The command that trains over a cluster."""
+    """Returns the spec of `envcore sweep`."""
     return [CommandSpec("sweep", "Train over environments and settings with Ray Tune.", "envcore_ray.commands:sweep")]

@@ -1,4 +1,4 @@
-"""Training with Ray Tune."""
+"""`trainable`: train agents with Ray Tune."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from envcore_baselines.curve import Point
 from envcore_baselines.loggers import scalars
 from ray import tune
 
-if TYPE_CHECKING:  # the driver needs no JAX
+if TYPE_CHECKING:  # the driver does not need JAX
     from envcore.environment import Environment
 
 
 def trainable(algorithm: Algorithm, env: str | Environment, **arguments: Any) -> Callable[[dict[str, Any]], None]:
-    """A trainable for `ray.tune.Tuner`: each trial is a call of `envcore_baselines.train`.
+    """Returns a trainable for `ray.tune.Tuner`. Each trial calls `envcore_baselines.train`.
 
-    A trial's config holds settings of the algorithm, such as `learning_rate`. It may also hold other arguments of
-    `train`, such as `env` or `seed`. They replace the arguments given here.
+    A trial's config contains settings of the algorithm, such as `learning_rate`. It may also contain other arguments of
+    `train`, such as `env` or `seed`, which override the arguments you pass here.
 
-    Each of about a hundred points of the learning curve is a result with `steps`, the environment steps of each agent,
-    and the numbers of `envcore_baselines.loggers.scalars`. `return` is the mean over agents of their latest returns. It
-    is NaN until each of them has ended an episode.
+    The trial reports about a hundred results, one for each point of the learning curve. A result has `steps`, the
+    environment steps per agent, and the scalars of `envcore_baselines.loggers.scalars`. `return` is the mean over
+    agents of their latest returns. It is NaN until every agent has finished an episode.
 
-    Checkpoints are folders that `envcore evaluate` reads. A trial that restores one continues from there with the
-    settings of its config.
+    You can evaluate checkpoints with `envcore evaluate`. A trial that restores a checkpoint continues with the settings
+    of its config.
 
     Args:
       algorithm, env: as for `envcore_baselines.train`.
-      **arguments: as for `envcore_baselines.train`, but for `out` and `callback`. Unlike there, `checkpoint_seconds` is
-        0 by default: a result comes with a checkpoint, unless that takes more than a tenth of the time.
+      **arguments: as for `envcore_baselines.train`, except `out` and `callback`. `checkpoint_seconds` defaults to 0, so
+        each result has a checkpoint, unless checkpoints would take more than 10% of the time.
     """
     arguments = {"algorithm": algorithm, "env": env, "checkpoint_seconds": 0.0, **arguments}
 
@@ -47,7 +47,7 @@ def trainable(algorithm: Algorithm, env: str | Environment, **arguments: Any) ->
 
         with tempfile.TemporaryDirectory() as name:
             folder, result, reported = Path(name), dict[str, float](), 0
-            returns: Any = math.nan  # of each agent, its latest
+            returns: Any = math.nan  # the latest return of each agent
             if checkpoint := tune.get_checkpoint():
                 checkpoint.to_directory(folder)
                 _change_settings(folder / RUN, config)
@@ -68,12 +68,12 @@ def trainable(algorithm: Algorithm, env: str | Environment, **arguments: Any) ->
 
 
 def _change_settings(path: Path, config: dict[str, Any]) -> None:
-    """Lets a run go on with other settings, for schedulers that change them while an agent learns."""
+    """Changes the settings of a saved run, for schedulers that change them during training."""
     run = json.loads(path.read_text())
     run["config"].update({name: value for name, value in config.items() if name in run["config"]})
     replace(path, json.dumps(run).encode())
 
 
 def _version(path: Path) -> int:
-    """A number that differs between a file and the one that replaces it; 0 without a file."""
+    """Returns a number that changes when the file is replaced. 0 if there is no file."""
     return path.stat().st_ino if path.exists() else 0

@@ -1,4 +1,4 @@
-"""gymnax's module `environments`: base classes, spaces, and every environment as a class."""
+"""gymnax's `environments` module, with base classes, spaces and a class for each environment."""
 
 from envcore_gymnax.environments import bsuite, classic_control, minatar, misc
 from envcore_gymnax.environments import environment as environment

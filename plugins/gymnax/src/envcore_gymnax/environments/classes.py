@@ -1,4 +1,4 @@
-"""gymnax's classes of environments, by their names and modules there; each takes options, or nothing."""
+"""gymnax's environment classes, in modules with gymnax's names. You can pass options to each class."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ _MODULES = {
         "swimmer": ("Swimmer", "Swimmer-misc"),
     },
 }
-"""gymnax's modules of each suite, each with its class and our id."""
+"""gymnax's modules of each suite, with the class and envcore's id."""
 
 
 def members_of(suite: str) -> dict[str, Any]:
-    """The classes and the modules of one of gymnax's suites, by name; the modules can be imported from now on."""
+    """Returns the classes and modules of a gymnax suite by name, and makes the modules importable."""
     members: dict[str, Any] = {}
     for name, (class_name, env_id) in _MODULES[suite].items():
         members[class_name] = _class(suite, class_name, env_id)
@@ -68,12 +68,12 @@ def _class(suite: str, name: str, env_id: str) -> type[EnvcoreEnvironment]:
         EnvcoreEnvironment.__init__(self, env_id, **options)
 
     module = f"envcore_gymnax.environments.{suite}"
-    doc = f"gymnax's name for {env_id}; takes the options of envcore's environment."
+    doc = f"gymnax's class for {env_id}. Takes the options of envcore's environment."
     return type(name, (EnvcoreEnvironment,), {"__init__": __init__, "__module__": module, "__doc__": doc})
 
 
 def _module(name: str, cls: type[EnvcoreEnvironment], env_id: str) -> ModuleType:
-    """A module with the class, `EnvState`, which makes states from gymnax's fields, and `EnvParams`, envcore's type."""
+    """Makes a module with the class, `EnvState`, which makes states from gymnax's fields, and envcore's `EnvParams`."""
 
     def __getattr__(attribute: str) -> Any:  # noqa: N807
         if attribute == "EnvParams":
@@ -82,7 +82,7 @@ def _module(name: str, cls: type[EnvcoreEnvironment], env_id: str) -> ModuleType
             return _state_class(name, env_id)
         raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
 
-    module = ModuleType(name, f"gymnax's module of {cls.__name__}.")
+    module = ModuleType(name, f"gymnax's module for {cls.__name__}.")
     module.__spec__ = importlib.machinery.ModuleSpec(name, None)
     vars(module).update({cls.__name__: cls, "__getattr__": __getattr__})
     sys.modules[name] = module
@@ -95,12 +95,12 @@ def _state_class(module: str, env_id: str) -> type:
         start = _start(env_id)
         return start.replace(**{name: jnp.asarray(value, getattr(start, name).dtype) for name, value in fields.items()})
 
-    doc = f"Makes a state of {env_id}: from numbers of any type, at a start where a field is missing."
+    doc = f"Makes a state of {env_id} from numbers of any type. Missing fields have their initial values."
     return type("EnvState", (), {"__new__": __new__, "__module__": module, "__doc__": doc})
 
 
 @functools.cache
 def _start(env_id: str) -> Any:
     env = EnvcoreEnvironment(env_id)
-    with jax.ensure_compile_time_eval():  # the caller may be tracing, and the result is kept
+    with jax.ensure_compile_time_eval():  # the caller may be tracing, and the result is cached
         return env.reset(jax.random.key(0))[1]

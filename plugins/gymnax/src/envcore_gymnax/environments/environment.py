@@ -1,4 +1,4 @@
-"""`Environment`: gymnax's base class, for users' own environments, and envcore's environments behind it."""
+"""`Environment`, gymnax's base class for your own environments, and `EnvcoreEnvironment`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TEnvParams = TypeVar("TEnvParams", bound="EnvParams")
 
 @struct.dataclass
 class EnvState:
-    """Base of the states of users' environments.
+    """Base class for states of your own environments.
 
     Attributes:
       time: steps taken in this episode.
@@ -35,31 +35,31 @@ class EnvState:
 
 @struct.dataclass
 class EnvParams:
-    """Base of the params of users' environments.
+    """Base class for params of your own environments.
 
     Attributes:
-      max_steps_in_episode: the time limit.
+      max_steps_in_episode: the time limit in steps.
     """
 
     max_steps_in_episode: int = 1
 
 
 class Environment(Generic[TEnvState, TEnvParams]):
-    """gymnax's interface. A user's environment overrides `step_env`, `reset_env`, `get_obs`, `is_terminal` and spaces.
+    """gymnax's base class. Override `step_env`, `reset_env`, `get_obs`, `is_terminal` and the spaces.
 
-    `step` returns `(obs, state, reward, done, info)` and resets by itself. With `install(six_values=True)` it returns
-    gymnax 1's `(obs, state, reward, terminated, truncated, info)`; there `step_env` returns `terminated`, and `step`
-    adds the time limit.
+    `step` returns `(obs, state, reward, done, info)` and resets automatically. With `install(six_values=True)` it
+    returns `(obs, state, reward, terminated, truncated, info)`, as in gymnax 1. In this case, return `terminated` from
+    your `step_env`. `step` adds the time limit.
     """
 
     @property
     def default_params(self) -> Any:
-        """The params that stand for `params=None`."""
+        """The params used if you pass `params=None`."""
         return EnvParams()
 
     @functools.partial(jax.jit, static_argnums=0)
     def step(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
-        """Takes one step, and resets where the episode is done."""
+        """Takes one step, and resets if the episode is done."""
         params = self.default_params if params is None else params
         key_step, key_reset = jax.random.split(key)
         obs, after, reward, done, info = self.step_env(key_step, state, action, params)
@@ -74,23 +74,23 @@ class Environment(Generic[TEnvState, TEnvParams]):
 
     @functools.partial(jax.jit, static_argnums=0)
     def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:
-        """Begins an episode."""
+        """Starts an episode."""
         return self.reset_env(key, self.default_params if params is None else params)
 
     def step_env(self, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
-        """One step without reset: `(obs, state, reward, done, info)`."""
+        """Takes one step without auto-reset and returns `(obs, state, reward, done, info)`."""
         raise NotImplementedError
 
     def reset_env(self, key: jax.Array, params: Any) -> tuple[Any, Any]:
-        """The first observation and state of an episode."""
+        """Returns the first observation and state of an episode."""
         raise NotImplementedError
 
     def get_obs(self, state: Any, params: Any = None, key: Any = None) -> Any:
-        """The observation of a state."""
+        """Returns the observation of a state."""
         raise NotImplementedError
 
     def observe(self, key: jax.Array, state: Any, action: Any, params: Any) -> Any:
-        """Gymnax 1's name for the same, also of the action before it, which is None at a start."""
+        """Gymnax 1's name for `get_obs`. It also takes the last action, which is None after a reset."""
         return self.get_obs(state, params=params, key=key)
 
     def is_terminal(self, state: Any, params: Any) -> jax.Array:
@@ -98,7 +98,7 @@ class Environment(Generic[TEnvState, TEnvParams]):
         raise NotImplementedError
 
     def is_terminated(self, state: Any, params: Any) -> jax.Array:
-        """Gymnax 1's name for an end that is not a time limit."""
+        """Whether the episode has ended for a reason other than the time limit, as in gymnax 1."""
         return self.is_terminal(state, params)
 
     def is_truncated(self, state: Any, params: Any) -> jax.Array:
@@ -106,7 +106,7 @@ class Environment(Generic[TEnvState, TEnvParams]):
         return state.time >= params.max_steps_in_episode
 
     def discount(self, state: Any, params: Any) -> jax.Array:
-        """0 where the episode has ended, else 1: float32 ()."""
+        """Returns 0 if the episode has ended, else 1, float32 ()."""
         return _discount(self.is_terminal(state, params))
 
     @property
@@ -116,34 +116,34 @@ class Environment(Generic[TEnvState, TEnvParams]):
 
     @property
     def num_actions(self) -> int:
-        """The number of actions, or the length of an action."""
+        """The number of discrete actions, or the length of an action vector."""
         raise NotImplementedError
 
     def action_space(self, params: Any = None) -> Any:
-        """The space of actions."""
+        """Returns the action space."""
         raise NotImplementedError
 
     def observation_space(self, params: Any = None) -> Any:
-        """The space of observations."""
+        """Returns the observation space."""
         raise NotImplementedError
 
     def state_space(self, params: Any = None) -> Any:
-        """The space of states."""
+        """Returns the state space."""
         raise NotImplementedError
 
 
 class EnvcoreEnvironment(Environment):
-    """An environment of envcore behind gymnax's interface, with gymnax's settings (see `settings`).
+    """An envcore environment with gymnax's interface and settings (see `settings`).
 
-    States have the fields of envcore's, by gymnax's names, and `terminated`, which `is_terminal` reads. A state of
-    envcore's own type is taken for one of a running episode. Equal environments share one compilation.
+    States have the fields of the envcore state, with gymnax's names, and `terminated`, which `is_terminal` reads. If
+    you pass a state of envcore's type, its episode counts as running. Equal environments share compiled functions.
 
     Args:
-      env_id: an id of envcore.
-      **options: its constructor options, or gymnax's `action_mapping_key` of DeepSea.
+      env_id: an envcore id.
+      **options: constructor options, or gymnax's `action_mapping_key` for DeepSea.
 
     Attributes:
-      env: the environment of envcore, with gymnax's observations.
+      env: the envcore environment, with gymnax's observations.
     """
 
     def __init__(self, env_id: str, **options: Any):
@@ -156,7 +156,7 @@ class EnvcoreEnvironment(Environment):
         return params_of(self.env_id, self.env)
 
     def step(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Takes one step with auto-reset. An action of one number may have any shape of one number."""
+        """Takes one step with auto-reset. A scalar action may have shape () or (1,)."""
         params, state = self._given(params), as_gymnax_state(state)
         obs, state, reward, done, info = self.env.step(key, state, _shaped(self.env, action), params)
         if not returns_six_values():
@@ -166,7 +166,7 @@ class EnvcoreEnvironment(Environment):
         return obs, state, reward, info["terminated"], info["truncated"], more
 
     def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Begins an episode."""
+        """Starts an episode."""
         return self.env.reset(key, self._given(params))
 
     def step_env(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
@@ -182,7 +182,7 @@ class EnvcoreEnvironment(Environment):
         return self.env.observe(as_gymnax_state(state), self._given(params))
 
     def is_terminated(self, state: Any, params: Any = None) -> jax.Array:
-        """Whether the step to this state ended the episode, time limits aside."""
+        """Whether the last step ended the episode for a reason other than the time limit."""
         return as_gymnax_state(state).terminated
 
     def is_truncated(self, state: Any, params: Any = None) -> jax.Array:
@@ -190,18 +190,18 @@ class EnvcoreEnvironment(Environment):
         return is_time_up(state.time, checked_params(self.env, params).max_steps_in_episode)
 
     def is_terminal(self, state: Any, params: Any = None) -> jax.Array:
-        """Whether the step to this state ended the episode; with six values, time limits aside."""
+        """Whether the last step ended the episode. With six values, the time limit does not count."""
         params = self._given(params)
         terminated = self.is_terminated(state, params)
         return terminated if returns_six_values() else terminated | self.is_truncated(state, params)
 
     def render(self, state: Any, params: Any = None) -> jax.Array:
-        """A picture: uint8 (height, width, 3)."""
+        """Renders the state as uint8 (height, width, 3)."""
         return self.env.render(as_gymnax_state(state), self._given(params))
 
     @property
     def name(self) -> str:
-        """The id: `"CartPole-v1"`."""
+        """The id, such as `"CartPole-v1"`."""
         return self.env_id
 
     @property
@@ -211,21 +211,21 @@ class EnvcoreEnvironment(Environment):
 
     @property
     def obs_shape(self) -> tuple[int, ...]:
-        """The shape of an observation."""
+        """Shape of an observation."""
         return self.observation_space().shape
 
     @property
     def supports_transition_gradients(self) -> bool:
-        """Whether `step` can be differentiated. Where it can, it always is: `transition_gradients_enabled`."""
+        """Whether `step` is differentiable. If so, `transition_gradients_enabled` is always True."""
         return self.env.differentiable
 
     transition_gradients_enabled = supports_transition_gradients
 
     def with_transition_gradients(self) -> EnvcoreEnvironment:
-        """This environment, whose `step` can always be differentiated.
+        """Returns this environment, because its `step` is always differentiable.
 
         Raises:
-          ValueError: it cannot.
+          ValueError: `step` is not differentiable.
         """
         if not self.supports_transition_gradients:
             raise ValueError(f"{self.name} does not support transition gradients")
@@ -254,25 +254,25 @@ class EnvcoreEnvironment(Environment):
 
 
 def _shaped(env: Any, action: Any) -> Any:
-    """The action; one of one number in the shape of the action space."""
+    """Reshapes a scalar action to the shape of the action space. Other actions are unchanged."""
     shape, given = _shape_of_one_number(env), getattr(action, "shape", () if isinstance(action, int | float) else None)
     if shape is None or given == shape or given not in ((), (1,)):
         return action
-    return np.full(shape, action) if isinstance(action, int | float) else action.reshape(shape)  # still on the host
+    return np.full(shape, action) if isinstance(action, int | float) else action.reshape(shape)  # stays on the host
 
 
 @functools.lru_cache(maxsize=512)
 def _shape_of_one_number(env: Any) -> tuple[int, ...] | None:
-    """The shape of an action, if it is one number."""
+    """Returns the shape of an action if it is a single number, else None."""
     space = env.action_space(env.default_params)
     return space.shape if isinstance(space, spaces.Discrete) or space.shape == (1,) else None
 
 
 def _own(info: dict[str, Any], ended: jax.Array) -> dict[str, Any]:
-    """The entries that gymnax has: the environment's own, and the discount, 0 at every end that `discount` knows."""
+    """Returns gymnax's info entries: the environment's, and the discount, which is 0 if the episode has `ended`."""
     return own_info(info) | {"discount": _discount(ended)}
 
 
-@functools.partial(jax.jit, inline=True)  # else half the time of a step outside of `jit`
+@functools.partial(jax.jit, inline=True)  # otherwise it takes half the time of a step outside `jit`
 def _discount(ended: jax.Array) -> jax.Array:
     return jnp.where(ended, np.float32(0), np.float32(1))

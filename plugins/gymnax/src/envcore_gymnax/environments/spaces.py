@@ -1,4 +1,4 @@
-"""gymnax's spaces: envcore's, with the constructors and the bounds of gymnax's."""
+"""gymnax's spaces, which are envcore spaces with gymnax's constructors and bounds."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Discrete(spaces.Discrete):
 
     Args:
       num_categories: n.
-      dtype: int32, the only one.
+      dtype: must be int32.
 
     Raises:
-      ValueError: n is not a positive integer, or the dtype is another one.
+      ValueError: n is not a positive integer, or the dtype is not int32.
     """
 
     def __init__(self, num_categories: int, *, dtype: Any = jnp.int32):
@@ -34,11 +34,11 @@ class Discrete(spaces.Discrete):
 
 
 class Box(spaces.Box):
-    """Arrays between two bounds, which are kept as they are given: numbers stay numbers.
+    """Arrays between two bounds. `low` and `high` keep the type you pass, so scalar bounds stay scalars.
 
     Args:
-      low: lower bound: a number, or an array that broadcasts to `shape`, or one of any shape whose elements are equal.
-      high: upper bound likewise.
+      low: lower bound, a number, an array that broadcasts to `shape`, or an array of any shape with equal elements.
+      high: upper bound, of the same types.
       shape: the shape of a value.
       dtype: the dtype of a value.
 
@@ -61,11 +61,13 @@ class Box(spaces.Box):
 
 
 def of_envcore(space: Space, *, of_actions: bool = False) -> Space:
-    """A space of envcore's as gymnax has it: bounds are numbers where all are equal, but for actions of many numbers.
+    """Converts an envcore space to gymnax's.
+
+    If all elements of a bound are equal, it becomes a number, except in action spaces with more than one component.
 
     Args:
-      space: any space.
-      of_actions: whether it is one of actions.
+      space: any envcore space.
+      of_actions: whether this is an action space.
     """
     if isinstance(space, spaces.Discrete):
         return Discrete(space.n)
@@ -77,19 +79,19 @@ def of_envcore(space: Space, *, of_actions: bool = False) -> Space:
 
 
 def gymnax_space_to_gym_space(space: Space) -> Any:
-    """The space of Gymnasium with the same values; needs envcore-adapters[gymnasium]."""
+    """Converts a space to a Gymnasium space. Needs envcore-adapters[gymnasium]."""
     from envcore_adapters.gymnasium import to_gymnasium_space
 
     return to_gymnasium_space(space)
 
 
 def _fitting(bound: Any, shape: tuple[int, ...]) -> Any:
-    """The bound; a number for an array of another shape, as wrappers that reshape observations pass on."""
+    """Converts a bound of the wrong shape to a number, as wrappers that reshape observations pass it on."""
     return _number(bound) if np.ndim(bound) > 0 and np.shape(bound) != shape else bound
 
 
 def _number(bound: Any) -> Any:
-    """The element of an array whose elements are all equal; any other bound as it is."""
+    """Converts an array with equal elements to a number. Other bounds are unchanged."""
     if isinstance(bound, Tracer):
         return bound
     first = np.ravel(bound)[:1]

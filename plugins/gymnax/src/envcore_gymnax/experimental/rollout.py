@@ -1,4 +1,4 @@
-"""`RolloutWrapper`: episodes of a policy, for a population and several seeds."""
+"""`RolloutWrapper`: roll out a policy, or a population of policies, with several seeds."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from envcore_gymnax.registration import make
 
 
 class RolloutWrapper:
-    """gymnax's class of this name.
+    """Rolls out a policy, as gymnax's `RolloutWrapper` does.
 
     Args:
-      model_forward: `model_forward(policy_params, obs, key) -> action`; None for random actions.
-      env_name: an id for `make`; Pendulum-v1 by default.
-      num_env_steps: the length of a rollout; the time limit by default.
-      env_kwargs: options of the environment.
-      env_params: params, or a mapping of those that differ from the defaults.
-      env: an environment that is made already, in place of `env_name` and `env_kwargs`.
+      model_forward: `model_forward(policy_params, obs, key) -> action`. None for random actions.
+      env_name: an id for `make`. The default is Pendulum-v1.
+      num_env_steps: the length of a rollout. The default is the time limit.
+      env_kwargs: constructor options of the environment.
+      env_params: params, or a mapping of the values to change from the defaults.
+      env: an environment, instead of `env_name` and `env_kwargs`.
 
-    All three methods return `(obs, action, reward, next_obs, done, cum_return)`, with an axis of length
-    `num_env_steps`, and before it one for the keys and one for the population; `cum_return` (1,) is the return of the
-    first episode.
+    All three methods return `(obs, action, reward, next_obs, done, cum_return)`. Arrays have a leading axis of length
+    `num_env_steps`, preceded by an axis for the keys and one for the population, if any. `cum_return` (1,) is the
+    return of the first episode.
 
-    `env` may be one of envcore's own. For the most steps a second, or several devices, use
+    `env` may also be an envcore environment. For maximum speed, or to use several devices, use
     `envcore.rollout.run_rollout` with `Batched` or `Sharded`.
 
     Raises:
-      InvalidArgumentError: there are both `env` and `env_name` or `env_kwargs`, or `num_env_steps` is not a positive
-        integer, which it has to be where there is no time limit.
+      InvalidArgumentError: you passed both `env` and `env_name` or `env_kwargs`, `num_env_steps` is not a positive
+        integer, or it is missing and there is no time limit.
     """
 
     def __init__(
@@ -65,22 +65,22 @@ class RolloutWrapper:
 
     @property
     def input_shape(self) -> tuple[int, ...]:
-        """The shape of an observation."""
+        """Shape of an observation."""
         return jax.eval_shape(self.env.reset, jax.random.key(0), self.env_params)[0].shape
 
     @functools.partial(jax.jit, static_argnums=0)
     def population_rollout(self, key_eval: jax.Array, policy_params: Any) -> tuple[Any, ...]:
-        """A rollout for each member of a population, whose params have a leading axis, and each key."""
+        """Rolls out each policy of a population for each key. `policy_params` have a leading population axis."""
         return jax.vmap(self.batch_rollout, (None, 0))(key_eval, policy_params)
 
     @functools.partial(jax.jit, static_argnums=0)
     def batch_rollout(self, key_eval: jax.Array, policy_params: Any) -> tuple[Any, ...]:
-        """A rollout for each key."""
+        """Rolls out the policy for each key."""
         return jax.vmap(self.single_rollout, (0, None))(key_eval, policy_params)
 
     @functools.partial(jax.jit, static_argnums=0)
     def single_rollout(self, key_input: jax.Array, policy_params: Any) -> tuple[Any, ...]:
-        """One rollout."""
+        """Rolls out the policy once."""
         key_reset, key = random.split(key_input)
         first = (*self.env.reset(key_reset, self.env_params), key, jnp.zeros(1, jnp.float32), jnp.ones((), jnp.bool_))
 

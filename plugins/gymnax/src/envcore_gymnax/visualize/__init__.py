@@ -1,4 +1,4 @@
-"""gymnax's module of this name; its `Visualizer` needs envcore-viewer."""
+"""gymnax's `visualize` module. `Visualizer` needs envcore-viewer."""
 
 from envcore_gymnax.visualize import visualizer as visualizer
 from envcore_gymnax.visualize.visualizer import Visualizer as Visualizer

@@ -1,4 +1,4 @@
-"""gymnax's `Visualizer`; needs envcore-viewer."""
+"""gymnax's `Visualizer`. Needs envcore-viewer."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import envcore_viewer
 
 
 class Visualizer(envcore_viewer.Visualizer):
-    """Shows a list of states as an animation: `Visualizer(env, params, state_seq, cum_rewards).animate("a.gif")`.
+    """Animates a list of states: `Visualizer(env, params, state_seq, cum_rewards).animate("a.gif")`.
 
     Args:
-      env_arg: an environment of `make`, or one of envcore.
-      env_params_arg: its params.
+      env_arg: an environment from `make`, or an envcore environment.
+      env_params_arg: the environment's params.
       state_seq_arg: the states.
       reward_seq_arg: the cumulative rewards.
-      **options: further ones of `envcore_viewer.Visualizer`.
+      **options: other arguments of `envcore_viewer.Visualizer`.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""gymnax's wrappers. Those for Gymnasium, brax and EvoJAX are imported on first use, because they need them."""
+"""gymnax's wrappers. The ones for Gymnasium, brax and EvoJAX need these libraries and are imported on first use."""
 
 from __future__ import annotations
 

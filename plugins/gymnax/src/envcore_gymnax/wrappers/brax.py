@@ -1,7 +1,7 @@
-"""gymnax's wrapper for brax, on any environment with gymnax's interface; needs brax.
+"""gymnax's wrapper for brax, for any environment with gymnax's interface. Needs brax.
 
-For envcore's own environments, `BraxEnv` of envcore-adapters follows brax to the letter: bounds of actions, and time
-limits told apart from terminations.
+For envcore environments, `BraxEnv` of envcore-adapters follows brax's conventions more closely. It rescales actions and
+separates time limits from terminations.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from brax.envs.base import Env, State
 
 
 class GymnaxToBraxWrapper(Env):
-    """An environment as a `brax.envs.Env`, which resets by itself: brax's `AutoResetWrapper` changes nothing more.
+    """Wraps an environment as a `brax.envs.Env` with auto-reset, so you do not need brax's `AutoResetWrapper`.
 
-    `state.info` has `_key`, from which the key of the next step comes, and `_env_params`.
+    `state.info` has `_key`, which is split for the next step, and `_env_params`.
 
     Args:
-      env: an environment with gymnax's interface, five values or six.
+      env: an environment with gymnax's interface, whose `step` returns five or six values.
     """
 
     def __init__(self, env: Any):
         self.env = env
 
     def reset(self, rng: jax.Array, params: Any = None) -> State:
-        """Begins an episode."""
+        """Starts an episode."""
         params = self.env.default_params if params is None else params
         key_reset, key = jax.random.split(rng)
         obs, state = self.env.reset(key_reset, params)
@@ -35,7 +35,7 @@ class GymnaxToBraxWrapper(Env):
         return State(state, obs, zero, zero, {}, {"_key": key, "_env_params": params})
 
     def step(self, state: State, action: jax.Array, params: Any = None) -> State:
-        """Takes one step; without `params`, with those of the one before."""
+        """Takes one step. `params` default to the params of the previous step."""
         params = state.info["_env_params"] if params is None else params
         key, key_step = jax.random.split(state.info["_key"])
         obs, after, reward, *flags, _ = self.env.step(key_step, state.pipeline_state, action, params)
@@ -49,12 +49,12 @@ class GymnaxToBraxWrapper(Env):
 
     @property
     def action_size(self) -> int:
-        """The number of actions, or the length of an action."""
+        """The number of discrete actions, or the length of an action vector."""
         return self.env.num_actions
 
     @property
     def observation_size(self) -> Any:
-        """Length of an observation, or its shape if that has more than one axis."""
+        """Length of an observation, or its shape if it has more than one axis."""
         shape = self.env.observation_space(self.env.default_params).shape
         return shape[0] if len(shape) == 1 else shape
 

@@ -1,4 +1,4 @@
-"""gymnax 1's wrapper for programs that expect the five values of gymnax 0."""
+"""gymnax 1's wrapper for code that expects the five values of gymnax 0."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from envcore_gymnax.wrappers.purerl import GymnaxWrapper, compiled
 
 
 class LegacyStepAPIWrapper(GymnaxWrapper):
-    """Returns `(obs, state, reward, done, info)` from `step`, whether the environment returns five values or six."""
+    """Makes `step` return `(obs, state, reward, done, info)`, whether the environment returns five or six values."""
 
     @compiled
     def step(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:

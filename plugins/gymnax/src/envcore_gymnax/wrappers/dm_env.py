@@ -1,6 +1,6 @@
-"""gymnax's wrapper that returns one `TimeStep`, after dm_env; it does not need dm_env.
+"""gymnax's wrapper that returns a `TimeStep` similar to dm_env's. It does not need dm_env.
 
-For programs that are written for dm_env itself, use `DmEnv` of envcore-adapters.
+For code written for dm_env itself, use `DmEnv` of envcore-adapters.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from envcore_gymnax.wrappers.purerl import GymnaxWrapper, compiled
 
 @struct.dataclass
 class TimeStep:
-    """What a step returns.
+    """The result of a step.
 
     Attributes:
       state: the environment's state.
       reward: float32 (), 0 after a reset.
-      discount: float32 (), 0 where the episode has ended, else 1; with six values, time limits aside.
-      observation: the observation; of the next episode where this one has ended.
-      final_observation: with six values, the observation of the episode that the step belongs to; else None.
+      discount: float32 (), 0 if the episode has ended, else 1. With six values, time limits do not count.
+      observation: the observation. If the episode has ended, the first one of the next episode.
+      final_observation: with six values, the observation before an auto-reset. Otherwise None.
     """
 
     state: Any
@@ -35,11 +35,11 @@ class TimeStep:
 
 
 class GymnaxToDmEnvWrapper(GymnaxWrapper):
-    """`reset` and `step` with a `TimeStep` in place of separate values; `step` resets where an episode has ended."""
+    """Makes `reset` and `step` return a `TimeStep` instead of separate values. `step` resets automatically."""
 
     @compiled
     def reset(self, key: jax.Array, params: Any = None) -> TimeStep:
-        """Begins an episode."""
+        """Starts an episode."""
         obs, state = self._env.reset(key, params)
         final_obs = obs if returns_six_values() else None
         return TimeStep(state, jnp.zeros((), jnp.float32), jnp.ones((), jnp.float32), obs, final_obs)

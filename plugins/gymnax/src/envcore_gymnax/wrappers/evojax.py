@@ -1,4 +1,4 @@
-"""gymnax's task for EvoJAX; needs evojax."""
+"""gymnax's task for EvoJAX. Needs evojax."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from envcore_gymnax.registration import make
 
 @struct.dataclass
 class GymState(TaskState):
-    """State of `GymnaxToEvoJaxTask`, of one episode or of many.
+    """State of `GymnaxToEvoJaxTask`, for one episode or a batch.
 
     Attributes:
       state: the environment's state.
@@ -31,16 +31,16 @@ class GymState(TaskState):
 
 
 class GymnaxToEvoJaxTask(VectorizedTask):
-    """A batch of episodes as EvoJAX's `VectorizedTask`; episodes that end begin again.
+    """Wraps a batch of environments as an EvoJAX `VectorizedTask`. Episodes reset automatically.
 
     Args:
       env_name: an id for `make`.
-      max_steps: the time limit.
-      test: whether this is the task that EvoJAX tests with; changes nothing.
+      max_steps: the time limit in steps.
+      test: whether EvoJAX uses this task for tests. It has no effect.
 
     Attributes:
-      obs_shape: the shape of an observation.
-      act_shape, num_actions: the number of actions, or the length of an action.
+      obs_shape: shape of an observation.
+      act_shape, num_actions: the number of discrete actions, or the length of an action vector.
     """
 
     def __init__(self, env_name: str, max_steps: int = 1000, test: bool = False):
@@ -66,9 +66,9 @@ class GymnaxToEvoJaxTask(VectorizedTask):
         self._reset, self._step = reset, step
 
     def reset(self, key: jax.Array) -> GymState:
-        """Begins an episode for each key."""
+        """Starts an episode for each key."""
         return self._reset(key)
 
     def step(self, state: GymState, action: jax.Array) -> tuple[GymState, jax.Array, jax.Array]:
-        """Takes one step in each episode: the state, the rewards, and which episodes have ended."""
+        """Takes one step in each episode. Returns the state, the rewards, and which episodes have ended."""
         return self._step(state, action)

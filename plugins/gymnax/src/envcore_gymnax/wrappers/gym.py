@@ -1,7 +1,7 @@
-"""gymnax's wrappers for Gymnasium, on any environment with gymnax's interface; needs envcore-adapters[gymnasium].
+"""gymnax's wrappers for Gymnasium, for any environment with gymnax's interface. Needs envcore-adapters[gymnasium].
 
-For envcore's own environments, `GymnasiumEnv` and `GymnasiumVectorEnv` of envcore-adapters are faster, and follow
-Gymnasium to the letter.
+For envcore environments, `GymnasiumEnv` and `GymnasiumVectorEnv` of envcore-adapters are faster, and follow Gymnasium's
+conventions more closely.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from envcore_gymnax.wrappers.purerl import LogEnvState
 
 
 class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
-    """One environment as a `gymnasium.Env`.
+    """Wraps an environment as a `gymnasium.Env`.
 
     Args:
-      env: an environment with gymnax's interface, five values or six.
-      params: its params; the defaults by default.
-      seed: of all randomness, from 0 to 2**63 - 1; 0 by default.
+      env: an environment with gymnax's interface, whose `step` returns five or six values.
+      params: the environment's params. None for the defaults.
+      seed: seed of all randomness, from 0 to 2**63 - 1. None for 0.
 
     Raises:
       InvalidArgumentError: an argument is invalid.
@@ -48,16 +48,16 @@ class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
 
     @property
     def action_space(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """That of the params of the moment."""
+        """The action space with the current params."""
         return self._latest_spaces()[0]
 
     @property
     def observation_space(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """That of the params of the moment."""
+        """The observation space with the current params."""
         return self._latest_spaces()[1]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode; `options["env_params"]` replaces the params, by the defaults where it is None.
+        """Starts an episode. `options["env_params"]` replaces the params. None restores the defaults.
 
         Raises:
           InvalidArgumentError: the seed or the options are invalid.
@@ -71,10 +71,10 @@ class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
         return _numpy(obs), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Takes one step without auto-reset, so that the last observation is the episode's own.
+        """Takes one step without auto-reset, so the observation belongs to the same episode.
 
         Raises:
-          InvalidActionError: the action of an environment of envcore is no choice of a discrete space, or not finite.
+          InvalidActionError: for envcore environments, if the action is outside a discrete space or not finite.
         """
         self.key, key = jax.random.split(self.key)
         result = _stepped(self._env, key, self.env_state, action, self.env_params)
@@ -82,11 +82,11 @@ class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
         return _numpy(obs), float(reward), bool(terminated), bool(truncated), _numpy(info)
 
     def render(self) -> Any:
-        """A picture, or None if the environment has none."""
+        """Renders the state. Returns None if the environment has no `render`."""
         return np.array(self._env.render(self.env_state, self.env_params)) if hasattr(self._env, "render") else None
 
     def _latest_spaces(self) -> tuple[Any, ...]:
-        """The same spaces while the params are the same, so that they can be seeded."""
+        """Returns the spaces, which are kept until the params change, so that you can seed them."""
         params = self.env_params
         if self._spaces[0] is not params:
             spaces = self._env.action_space(params), self._env.observation_space(params)
@@ -95,13 +95,13 @@ class GymnaxToGymWrapper(gymnasium.Env[Any, Any]):
 
 
 class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
-    """A batch as a `gymnasium.vector.VectorEnv` that resets in the same step, as gymnax does.
+    """Wraps a batch of environments as a `gymnasium.vector.VectorEnv` with same-step auto-reset, as in gymnax.
 
     Args:
-      env: an environment with gymnax's interface, five values or six.
+      env: an environment with gymnax's interface, whose `step` returns five or six values.
       num_envs: the number of environments.
-      params: their params; the defaults by default.
-      seed: of all randomness, from 0 to 2**63 - 1; 0 by default.
+      params: the environments' params. None for the defaults.
+      seed: seed of all randomness, from 0 to 2**63 - 1. None for 0.
 
     Raises:
       InvalidArgumentError: an argument is invalid.
@@ -123,9 +123,9 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begins all episodes; `options["env_params"]` replaces the params, by the defaults where it is None.
+        """Starts an episode in every environment. `options["env_params"]` replaces the params (None for the defaults).
 
-        A list of seeds has one for each environment, or None for any start.
+        You can pass a list with a seed or None for each environment.
 
         Raises:
           InvalidArgumentError: the seed or the options are invalid.
@@ -144,7 +144,7 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return _numpy(obs), {}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Takes one step in every environment; `infos["final_obs"]` has the last observation of episodes that ended."""
+        """Takes one step in every environment. `infos["final_obs"]` has the last observation of finished episodes."""
         result = self._step(self.key, self.env_state, jnp.asarray(actions), self.env_params)
         self.key, obs, self.env_state, reward, terminated, truncated, info, last = result
         terminated, truncated = np.array(terminated), np.array(truncated)
@@ -165,13 +165,13 @@ class GymnaxToVectorGymWrapper(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
 
 def _params_after(env: Any, options: Any) -> Any:
-    """The params after a reset with these options."""
+    """Returns the params for a reset with these options."""
     params = checked_options(options).get("env_params", env.env_params)
     return env._env.default_params if params is None else params
 
 
 def _stepped(env: Any, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
-    """Six values of a step without reset; with six values, `info` has gymnax 1's entries."""
+    """Takes a step without auto-reset. Returns six values, and adds gymnax 1's info entries in six-value mode."""
     obs, state, reward, ended, info = env.step_env(key, state, action, params)
     inner = state
     while isinstance(inner, LogEnvState):

@@ -1,4 +1,4 @@
-"""gymnax's wrappers for training loops. They pass on five values or six, as the wrapped environment returns them."""
+"""gymnax's wrappers for training loops. `step` returns five or six values, like the wrapped environment."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 from functools import partial as partial
 from typing import Any
 from typing import Optional as Optional
-from typing import Tuple as Tuple  # noqa: UP035  # programs import these names from here
+from typing import Tuple as Tuple  # noqa: UP035  # users import these names from here
 from typing import Union as Union
 
 import chex as chex
@@ -24,13 +24,13 @@ compiled = functools.partial(jax.jit, static_argnums=0)
 
 
 class GymnaxWrapper:
-    """Base of wrappers: hands on everything that it does not have."""
+    """Base class of wrappers. Forwards other attributes to the wrapped environment."""
 
     def __init__(self, env: Any):
         self._env = env
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_env" or name.startswith("__"):  # a copy is being made
+        if name == "_env" or name.startswith("__"):  # during a copy `_env` is not set yet
             raise AttributeError(name)
         return getattr(self._env, name)
 
@@ -41,7 +41,7 @@ class StickyActionState:
 
     Attributes:
       env_state: the environment's state.
-      last_action: the action that was last executed, int32 (); 0 at the start.
+      last_action: the last executed action, int32 (). It is 0 after a reset.
     """
 
     env_state: Any
@@ -49,11 +49,11 @@ class StickyActionState:
 
 
 class StickyActionWrapper(GymnaxWrapper):
-    """Repeats the action that was last executed, with a probability, in place of the given one.
+    """Repeats the last executed action with a given probability (sticky actions).
 
     Args:
       env: an environment with discrete actions.
-      sticky_action_prob: the probability; 0 by default.
+      sticky_action_prob: probability of repeating the last action.
 
     Raises:
       InvalidArgumentError: the probability is not in [0, 1], or the actions are not discrete.
@@ -69,7 +69,7 @@ class StickyActionWrapper(GymnaxWrapper):
 
     @compiled
     def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, StickyActionState]:
-        """Begins an episode."""
+        """Starts an episode."""
         obs, state = self._env.reset(key, params)
         return obs, StickyActionState(state, jnp.zeros((), jnp.int32))
 
@@ -77,7 +77,7 @@ class StickyActionWrapper(GymnaxWrapper):
     def step(self, key: jax.Array, state: StickyActionState, action: Any, params: Any = None) -> tuple[Any, ...]:
         """Takes one step."""
         action = jnp.asarray(action, jnp.int32)
-        if self._probability > 0:  # else the environment's random numbers are those without this wrapper
+        if self._probability > 0:  # with 0, random numbers are the same as without this wrapper
             key_repeat, key = jax.random.split(key)
             is_repeated = jax.random.bernoulli(key_repeat, self._probability)
             action = jnp.where(is_repeated, state.last_action, action)
@@ -86,13 +86,13 @@ class StickyActionWrapper(GymnaxWrapper):
 
 
 class FlattenObservationWrapper(GymnaxWrapper):
-    """Flattens observations into vectors."""
+    """Flattens observations to vectors."""
 
     def observation_space(self, params: Any = None) -> spaces.Space:
-        """The `Box` of vectors.
+        """Returns the flat `Box`.
 
         Raises:
-          TypeError: observations are not in a `Box`.
+          TypeError: the observation space is not a `Box`.
         """
         space = self._env.observation_space(params)
         if not isinstance(space, envcore.spaces.Box):
@@ -101,7 +101,7 @@ class FlattenObservationWrapper(GymnaxWrapper):
 
     @compiled
     def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:
-        """Begins an episode."""
+        """Starts an episode."""
         obs, state = self._env.reset(key, params)
         return jnp.reshape(obs, (-1,)), state
 
@@ -114,18 +114,18 @@ class FlattenObservationWrapper(GymnaxWrapper):
         return jnp.reshape(obs, (-1,)), state, reward, *flags, info
 
     def reset_env(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:
-        """As `reset`."""
+        """Same as `reset`."""
         return self.reset(key, params)
 
     def step_env(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
-        """Takes one step without reset."""
+        """Takes one step without auto-reset."""
         obs, *rest = self._env.step_env(key, state, action, params)
         return jnp.reshape(obs, (-1,)), *rest
 
 
 @struct.dataclass
 class LogEnvState:
-    """State of `LogWrapper`: returns and lengths of the running and of the last finished episode."""
+    """State of `LogWrapper`, with returns and lengths of the current and the last finished episode."""
 
     env_state: Any
     episode_returns: Any
@@ -137,15 +137,16 @@ class LogEnvState:
 
 
 class LogWrapper(GymnaxWrapper):
-    """Adds returns and lengths of episodes to `info`, with gymnax's names.
+    """Adds episode returns and lengths to `info`, with gymnax's names.
 
-    `returned_episode` is true on the step that ends an episode; `returned_episode_returns` and `_lengths` are those of
-    the last finished one, 0 before (`returned_episode_valid` tells); `timestep` counts all steps.
+    `returned_episode` is True on the last step of an episode. `returned_episode_returns` and `returned_episode_lengths`
+    describe the last finished episode. They are 0 until an episode has ended, and then `returned_episode_valid` is
+    True. `timestep` counts all steps.
     """
 
     @compiled
     def reset(self, key: jax.Array, params: Any = None) -> tuple[Any, LogEnvState]:
-        """Begins an episode."""
+        """Starts an episode."""
         obs, state = self._env.reset(key, params)
         zero, count = jnp.zeros((), jnp.float32), jnp.zeros((), jnp.int32)
         return obs, LogEnvState(state, zero, count, zero, count, jnp.zeros((), jnp.bool_), count)
@@ -156,16 +157,16 @@ class LogWrapper(GymnaxWrapper):
         return _logged(state, *self._env.step(key, state.env_state, action, params))
 
     def reset_env(self, key: jax.Array, params: Any = None) -> tuple[Any, LogEnvState]:
-        """As `reset`."""
+        """Same as `reset`."""
         return self.reset(key, params)
 
     def step_env(self, key: jax.Array, state: LogEnvState, action: Any, params: Any = None) -> tuple[Any, ...]:
-        """Takes one step without reset."""
+        """Takes one step without auto-reset."""
         return _logged(state, *self._env.step_env(key, state.env_state, action, params))
 
 
 def _logged(state: LogEnvState, *result: Any) -> tuple[Any, ...]:
-    """The result of a step with the counters of `LogWrapper`."""
+    """Adds the counters of `LogWrapper` to the result of a step."""
     obs, env_state, reward, *flags, info = result
     done = functools.reduce(jnp.logical_or, flags)
     returns = state.episode_returns + jnp.asarray(reward, jnp.float32).reshape(())
