@@ -1,15 +1,15 @@
-"""The conformance kit: proves that an environment keeps the contract.
+"""The conformance kit, which checks that an environment keeps envcore's contract.
 
     envcore_testing.check_env(MyEnvironment())
 
-or, one test a rule:
+Or, as one test per rule:
 
     @pytest.mark.parametrize("case", envcore_testing.conformance_cases(MyEnvironment()), ids=str)
     def test_conforms(case):
         case()
 
-`RULES` is the contract as a table. `check_lockstep` plays an environment beside another implementation of it. Names are
-imported on first use, so that announcing the command `envcore check` imports no JAX.
+`RULES` is the contract as a table. `check_lockstep` compares an environment with another implementation of it. Names
+are imported on first use, so that adding the command `envcore check` does not import JAX.
 """
 
 from __future__ import annotations

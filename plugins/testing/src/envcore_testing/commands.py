@@ -1,6 +1,6 @@
 """The command `envcore check`.
 
-The id is looked up here, by `choose`, before JAX is imported, so an unknown id is reported at once.
+`choose` looks the id up before JAX is imported, so an unknown id is reported at once.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ def check(
 
 
 def check_environment(choice: Choice, seed: int, except_for: Collection[str] = ()) -> None:
-    """Prints one line per rule as soon as it is checked, followed by everything that breaks the rule.
+    """Checks the rules and prints each result as soon as it is known, with all problems found.
 
     Raises:
-      ConformanceError: the environment breaks a rule, other than those in `except_for`.
-      InvalidArgumentError: `except_for` names something that is no rule.
+      ConformanceError: the environment breaks a rule that is not in `except_for`.
+      InvalidArgumentError: `except_for` contains an unknown rule.
     """
     from envcore.random import key_of
 
@@ -61,7 +61,7 @@ def check_environment(choice: Choice, seed: int, except_for: Collection[str] = (
         console.print(mark, result.rule, style="bold", end=" ", markup=True, highlight=False)
         console.print(text, highlight=False)
         if result.error is not None:
-            # Unwrapped, so that terminals and editors can open places. The first line is printed already.
+            # No wrapping, so that terminals and editors can open locations. The first line is already printed.
             console.print(str(result.error).partition("\n")[2], highlight=False, soft_wrap=True)
     if broken:
         raise ConformanceError(f"{choice.title} breaks {len(broken)} of the rules: {', '.join(broken)}.")

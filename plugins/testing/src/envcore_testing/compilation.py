@@ -1,4 +1,4 @@
-"""Compiling fast, and counting compilations."""
+"""Compile JAX programs faster in tests, and count compilations."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import jax
 
 
 def quick_jit(fun: Callable[..., Any]) -> Any:
-    """`jax.jit` for programs that run for milliseconds: on CPU it compiles in 40% of the time, to slower code."""
+    """`jax.jit` for short programs. On CPUs it compiles in 40% of the time, but to slower code."""
     return jax.jit(fun, compiler_options=_quick_options() if jax.default_backend() == "cpu" else None)
 
 
 def compile_quickly() -> None:
-    """Compiles all programs of this process and its children like `quick_jit`, if no backend has started yet.
+    """Makes this process and its children compile all programs like `quick_jit`.
 
-    It extends `XLA_FLAGS`; flags that are already set take precedence.
+    Call it before JAX initializes a backend. It extends `XLA_FLAGS`, and does not override flags that you have set.
     """
     given = os.environ.get("XLA_FLAGS", "").split()
     names = {flag.partition("=")[0] for flag in given}
@@ -28,8 +28,8 @@ def compile_quickly() -> None:
 
 
 def _quick_options() -> dict[str, Any]:
-    """Options of XLA, which rejects those that it does not know."""
-    # Compiling the parts of a program in parallel takes 10% more CPU time, and the other cores run tests.
+    """Returns XLA options that this version of JAX knows. XLA rejects unknown options."""
+    # Parallel compilation takes 10% more CPU time, and the other cores are busy with tests.
     options: dict[str, Any] = {"xla_backend_optimization_level": 0, "xla_cpu_parallel_codegen_split_count": 1}
     if jax.__version_info__ < (0, 11):
         options["xla_cpu_use_fusion_emitters"] = False
@@ -37,10 +37,10 @@ def _quick_options() -> dict[str, Any]:
 
 
 class CompilationCount:
-    """Counts the programs that JAX hands to its compiler inside a `with` block.
+    """Context manager that counts the programs that JAX compiles in a `with` block.
 
     Attributes:
-      count: the number, once the block is left.
+      count: number of compilations, available after the block.
     """
 
     def __enter__(self) -> CompilationCount:
@@ -52,13 +52,13 @@ class CompilationCount:
 
 
 def programs_compiled() -> int:
-    """The number of programs that JAX has handed to its compiler since the first call of this function."""
+    """Returns the number of programs that JAX has compiled since the first call of this function."""
     return _total()[0]
 
 
 @functools.cache
 def _total() -> list[int]:
-    """Updated by one permanent listener: JAX has no public way to remove one."""
+    """Returns the counter. A permanent listener updates it, because JAX has no public way to remove listeners."""
     total = [0]
 
     def listen(event: str, *_: Any, **__: Any) -> None:

@@ -1,4 +1,4 @@
-"""The error of the kit. Imports no JAX."""
+"""The conformance kit's error. Does not import JAX."""
 
 from envcore.errors import EnvcoreError
 

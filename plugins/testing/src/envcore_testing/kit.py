@@ -29,11 +29,11 @@ class Rule:
     """One rule of the contract.
 
     Attributes:
-      check: yields everything that breaks the rule, as "method: leaf and problem", or raises. Its name is the rule's
-        name, its docstring the rule.
-      fix: what to do about it.
-      unless: says why the rule does not apply to an environment; None where it does.
-      is_basic: an environment that breaks it is not checked against the rules after it.
+      check: yields problems as "method: leaf and problem", or raises. Its name is the name of the rule, and its
+        docstring states the rule.
+      fix: how to fix a problem.
+      unless: returns why the rule does not apply to an environment, or None if it applies.
+      is_basic: if an environment breaks this rule, the rules after it are not checked.
     """
 
     check: Callable[[Subject], Iterable[str]]
@@ -43,7 +43,7 @@ class Rule:
 
     @property
     def name(self) -> str:
-        """The rule's name, such as "time_limit"."""
+        """Name of the rule, such as "time_limit"."""
         return self.check.__name__
 
     @property
@@ -56,54 +56,54 @@ class Rule:
 
 
 _LEAVE_IT = "leave it to the base class"
-_PURE = "let it depend on its arguments alone"
-_AGREE = "make what the method returns and the space agree"
+_PURE = "make it depend only on its arguments"
+_AGREE = "return values with the shapes and dtypes of the space, or change the space"
 
 RULES: tuple[Rule, ...] = (
-    # The environment as a value.
+    # Definition of the environment.
     Rule(definition.decorated_class, "decorate the class with @dataclasses.dataclass(frozen=True)", is_basic=True),
     Rule(
         definition.equality_and_hash,
         "make the class a @dataclasses.dataclass(frozen=True) whose fields are hashable",
         is_basic=True,
     ),
-    Rule(definition.readable_repr, "use the dataclass's repr, and give its fields a readable one"),
+    Rule(definition.readable_repr, "use the dataclass's repr, and fields with a readable repr"),
     Rule(definition.copy_and_pickle, "keep everything in the dataclass's fields"),
-    Rule(definition.plain_default_params, "use Python numbers or numpy arrays; cache a dataset's device array"),
-    Rule(definition.check_of_params, "use the functions of envcore.require, which let JAX arrays pass"),
-    Rule(definition.display_metadata, "give a name for each action, or (), and a positive number"),
+    Rule(definition.plain_default_params, "use Python numbers or numpy arrays, and cache a dataset's device array"),
+    Rule(definition.check_of_params, "use the functions of envcore.require, which ignore JAX arrays"),
+    Rule(definition.display_metadata, "name every action or none, and set render_fps to a positive number"),
     # Types and spaces.
     Rule(types.reset_and_step_run, "see the error", is_basic=True),
     Rule(types.pytrees, "use flax.struct.dataclass", is_basic=True),
-    Rule(types.constant_types, "give both the same dtype; every change of type compiles again"),
+    Rule(types.constant_types, "return the same dtypes from both, because every change of type compiles again"),
     Rule(types.reward_and_flag_types, _LEAVE_IT),
     Rule(types.info_entries, _LEAVE_IT),
-    Rule(types.draws_are_arrays, "return a typing.NamedTuple of arrays, or None where nothing is drawn"),
+    Rule(types.draws_are_arrays, "return a typing.NamedTuple of arrays, or None if nothing is drawn"),
     Rule(
         types.strict_dtype_promotion,
-        "cast one of them, as in x.astype(jnp.float32) or jnp.where(flag, 1.0, 0.0), and name the dtype where an array "
-        "is made, as in jnp.zeros(n, jnp.float32)",
+        "cast one of them, as in x.astype(jnp.float32) or jnp.where(flag, 1.0, 0.0), and pass a dtype when you make an "
+        "array, as in jnp.zeros(n, jnp.float32)",
     ),
     Rule(types.strict_rank_promotion, "add the missing axes, as in x[None, :] or x[:, None]"),
-    Rule(types.x64, "name the dtype where an array is made, and cast by astype(jnp.float32), not astype(float)"),
-    Rule(types.spaces_of_params, "use numpy for numbers, and cast where dtypes are mixed"),
+    Rule(types.x64, "pass a dtype when you make an array, and cast with astype(jnp.float32), not astype(float)"),
+    Rule(types.spaces_of_params, "use numpy for constants, and cast if dtypes are mixed"),
     Rule(types.types_of_the_spaces, _AGREE),
     Rule(types.authors_methods, "return that type"),
-    Rule(types.action_mask_type, "return a bool for each action, True for legal ones", types.has_no_mask),
+    Rule(types.action_mask_type, "return a bool for each action, True if it is legal", types.has_no_mask),
     Rule(
         types.bounded_states,
-        "declare what the rules can reach, spaces.NATURAL_NUMBERS for the time, and a spaces.Tree for numbers without "
-        "bounds",
+        "declare bounds that the rules cannot exceed, use spaces.NATURAL_NUMBERS for the time, and a spaces.Tree for "
+        "unbounded numbers",
         types.is_wrapped,
     ),
     Rule(
         definition.finite_params,
-        "hand the params on to super() as they are given; values in JAX arrays are not checked",
+        "pass the params to super() unchanged, because values in JAX arrays are not checked",
         definition.no_float_params,
     ),
     # Episodes.
-    Rule(episodes.same_key_same_trace, "draw from the key alone", is_basic=True),
-    Rule(episodes.no_key_of_its_own, "use the key that it is given"),
+    Rule(episodes.same_key_same_trace, "use no randomness except the key", is_basic=True),
+    Rule(episodes.no_key_of_its_own, "use the key that is passed in"),
     Rule(episodes.observations_in_space, "fix observe, or widen the observation space"),
     Rule(episodes.states_in_space, "fix the rules, or widen the state space"),
     Rule(episodes.finite_rewards, "return finite rewards"),
@@ -116,7 +116,7 @@ RULES: tuple[Rule, ...] = (
     Rule(episodes.action_mask, _LEAVE_IT, types.has_no_mask),
     Rule(
         episodes.new_episode,
-        "override restart, which gets the key envcore.random.reset_key(key), and put back after super() what survives",
+        "override restart, which gets the key envcore.random.reset_key(key), and restore what survives after super()",
         types.is_wrapped,
     ),
     Rule(episodes.time_limit, "leave state.time and the time limit to the base class"),
@@ -124,35 +124,35 @@ RULES: tuple[Rule, ...] = (
     # Transformations.
     Rule(
         transforms.compiles_once,
-        "keep the types of the state, make copies equal with the same hash, and make no jitted function in step",
+        "keep the types of the state, make copies equal with the same hash, and do not call jax.jit inside step",
     ),
     Rule(transforms.vmap_equals_loop, _PURE),
     Rule(transforms.jit_equals_eager, _PURE),
-    Rule(transforms.legacy_keys, "use jax.random or envcore.random for both kinds of keys"),
-    Rule(transforms.batched_params, "use jax.numpy for what depends on params", definition.no_float_params),
-    Rule(transforms.finite_gradients, "fix it, or do not declare differentiable", transforms.not_differentiable),
-    Rule(transforms.nonzero_gradients, "do not declare differentiable", transforms.not_differentiable),
+    Rule(transforms.legacy_keys, "use jax.random or envcore.random, which accept both kinds of keys"),
+    Rule(transforms.batched_params, "use jax.numpy for values that depend on params", definition.no_float_params),
+    Rule(transforms.finite_gradients, "fix it, or do not set differentiable = True", transforms.not_differentiable),
+    Rule(transforms.nonzero_gradients, "do not set differentiable = True", transforms.not_differentiable),
     # Pictures.
     Rule(rendering.pictures, "use envcore.painting.paint", rendering.has_no_picture),
     Rule(
         rendering.height_of_a_picture,
-        "use envcore.painting.paint, or check the height by its checked_height",
+        "use envcore.painting.paint, or check the height with envcore.painting.checked_height",
         rendering.has_no_picture,
     ),
-    Rule(rendering.changing_pictures, "paint the state that it is given", rendering.has_no_picture),
-    Rule(rendering.pictures_under_vmap, "let a picture depend on its own state alone", rendering.has_no_picture),
+    Rule(rendering.changing_pictures, "paint the state that is passed in", rendering.has_no_picture),
+    Rule(rendering.pictures_under_vmap, "make a picture depend only on its state", rendering.has_no_picture),
 )
-"""Every rule, in the order of checking: a rule comes after those that it depends on."""
+"""All rules in the order in which they are checked. A rule comes after the rules that it depends on."""
 
 
 class Result(NamedTuple):
     """The result of checking one rule.
 
     Attributes:
-      rule: its name.
+      rule: name of the rule.
       summary: the rule in one sentence.
-      error: everything that is wrong and what to do about it, in one message; None if nothing is.
-      skipped: why the rule was not checked; None if it was.
+      error: all problems and how to fix them, in one message. None if the environment keeps the rule.
+      skipped: why the rule was not checked. None if it was checked.
     """
 
     rule: str
@@ -169,19 +169,19 @@ def check_env(
     num_steps: int = 500,
     except_for: Collection[str] = (),
 ) -> None:
-    """Checks an environment, wrapped or not, against every rule of the contract.
+    """Checks that an environment, with or without wrappers, keeps every rule of the contract.
 
     Args:
       env: the environment.
-      params: its params; `env.default_params` by default.
-      key: typed or legacy; `jax.random.key(0)` by default.
-      num_steps: the number of steps of random play to record, at least 16. The ends of longer episodes are not seen,
-        except for the time limit, which is also checked with small limits.
-      except_for: names of rules that the environment may break, such as those that a bridged library breaks.
+      params: the environment's params. The default is `env.default_params`.
+      key: a typed or legacy key. The default is `jax.random.key(0)`.
+      num_steps: number of random steps to record, at least 16. Choose it so that episodes end within these steps,
+        because later ends are not checked. The time limit is also checked with small limits.
+      except_for: names of rules that the environment may break, for example because a bridged library does.
 
     Raises:
-      ConformanceError: the environment breaks a rule; the message names every broken one, with method, array and fix.
-      InvalidArgumentError: `except_for` names something that is no rule.
+      ConformanceError: the environment breaks a rule. The message lists every broken rule with method, array and fix.
+      InvalidArgumentError: `except_for` contains an unknown rule.
     """
     results = check_rules(env, params, key=key, num_steps=num_steps, except_for=except_for)
     errors = [each.error for each in results if each.error is not None and each.rule not in except_for]
@@ -200,13 +200,13 @@ def check_rules(
     num_steps: int = 500,
     except_for: Collection[str] = (),
 ) -> Iterator[Result]:
-    """Checks an environment rule by rule; arguments as for `check_env`.
+    """Checks an environment rule by rule, and yields the results. Arguments as for `check_env`.
 
-    Rules that `except_for` names are checked as well: their results are yours to judge.
+    Rules in `except_for` are checked too. You decide what to do with their results.
 
     Yields:
-      the result of every rule in the order of `RULES`, each as soon as it is known. It ends early if the environment
-      breaks a rule that those after it depend on.
+      the result of each rule in the order of `RULES`, as soon as it is known. Stops early if the environment breaks a
+      rule that later rules depend on.
     """
     known = [rule.name for rule in RULES]
     for name in sorted(set(except_for) - set(known)):
@@ -221,7 +221,7 @@ def check_rules(
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A test: one rule for one environment. Call it; `str` of it is the test's id."""
+    """A test of one rule for one environment. Call it to run the test. `str(case)` is the test's id."""
 
     rule: Rule
     subject: Subject
@@ -241,13 +241,13 @@ class Case:
 def conformance_cases(
     env: Environment, params: Any = None, *, key: jax.Array | None = None, num_steps: int = 500
 ) -> list[Case]:
-    """One test a rule, for pytest; arguments as for `check_env`.
+    """Returns one test per rule, for pytest. Arguments as for `check_env`.
 
         @pytest.mark.parametrize("case", envcore_testing.conformance_cases(MyEnvironment()), ids=str)
         def test_conforms(case):
             case()
 
-    The cases share what they compile and record. Collecting them runs nothing.
+    The cases share compiled programs and recordings. Nothing runs while pytest collects them.
     """
     subject = _subject(env, params, key, num_steps)
     return [Case(rule, subject) for rule in RULES]
@@ -270,7 +270,7 @@ def _result(rule: Rule, subject: Subject) -> Result:
             if skipped is None:
                 problems.extend(rule.check(subject))
     except Exception as error:
-        # Rules share what they record and compile, and would all report the same error.
+        # Rules share recordings, so they would all report the same error.
         text = f"{type(error).__name__}: {error}"
         first = subject.errors.setdefault(text, rule.name)
         if first == rule.name:
@@ -287,7 +287,7 @@ def _result(rule: Rule, subject: Subject) -> Result:
 
 
 def _raised(error: Exception) -> str:
-    """An error as a problem: of envcore's own, which name the method, the text, of others also where it was raised."""
+    """Describes an error as a problem. envcore's errors name the method, so only other errors get a location."""
     if isinstance(error, EnvcoreError):
         return str(error)
     frames = traceback.extract_tb(error.__traceback__)

@@ -1,4 +1,4 @@
-"""Plays an environment beside another implementation of it: for bridges, and for ports of other libraries' code."""
+"""Compare an environment with another implementation, step by step. Use it to test bridges and ports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from envcore_testing.numerics import numerics
 from envcore_testing.trees import exact_differences, on_host, take
 
 _PARTS = ("final_obs", "reward", "terminated", "truncated", "obs")
-"""What is compared of a step: causes before effects, so that the first difference is the one to look at."""
+"""The parts of a step to compare, causes before effects, so that the first difference is the most useful one."""
 
 
 def check_lockstep(
@@ -33,28 +33,28 @@ def check_lockstep(
     num_steps: int = 500,
     policy: Callable[[jax.Array, Any, Any], Any] | None = None,
 ) -> int:
-    """Plays the environment, then the same actions with the same keys in the other one; compares every step exactly.
+    """Checks that two implementations give exactly the same steps for the same actions and keys.
 
-    Each loop is a compiled program of its own, with XLA's usual rounding also where tests are compiled quickly. Where
-    an episode ends, both begin the next one with the same key.
+    Each implementation runs in a separate compiled program, with XLA's default rounding even if you called
+    `compile_quickly`. When an episode ends, both start the next one with the same key.
 
     Args:
       env: the environment.
-      reset: the other one's: `reset(key) -> (state, obs)`; the key is a legacy one.
-      step: the other one's: `step(state, action, key) -> (state, obs, reward, terminated)`. The time limit is that of
-        `params`, unless it returns `truncated` as a fifth.
-      params: of the environment; its defaults if None.
-      key: a random key; `jax.random.key(0)` by default.
+      reset: the other implementation's `reset(key) -> (state, obs)`. The key is a legacy key.
+      step: the other implementation's `step(state, action, key) -> (state, obs, reward, terminated)`. It may return
+        `truncated` as a fifth value. Otherwise the time limit of `params` applies.
+      params: the environment's params. None for the defaults.
+      key: a random key. The default is `jax.random.key(0)`.
       num_steps: number of steps.
-      policy: `policy(key, state, params) -> action`, of the environment's state. By default actions are random; where
-        the environment has action masks, legal ones in seven of eight steps and any in the others, so that episodes are
-        long and what illegal actions do is compared too.
+      policy: `policy(key, state, params) -> action`, given the environment's state. The default is
+        `mostly_legal_action`.
 
     Returns:
       The number of episodes that ended.
 
     Raises:
-      ConformanceError: observation, reward or an end differs; the message names the first step at which one does.
+      ConformanceError: an observation, a reward or the end of an episode differs. The message names the first step that
+        differs.
     """
     params = arguments.checked_params(env, params)
     key = jax.random.key(0) if key is None else key
@@ -116,10 +116,10 @@ def check_lockstep(
 
 
 def _jit(play: Callable[..., Any]) -> Callable[..., Any]:
-    """Compiles with XLA's usual emitters, also where `compile_quickly` has turned them off.
+    """Compiles with XLA's default emitters, even if `compile_quickly` has turned them off.
 
-    The others round a product and a sum once or twice depending on which fusion the two are in, which differs between
-    two programs that compute the same.
+    With the other emitters, the rounding of a product and a sum depends on how they are fused. This may differ between
+    two programs with the same computation.
     """
     if jax.default_backend() == "cpu" and jax.__version_info__ < (0, 11):
         return jax.jit(play, compiler_options={"xla_cpu_use_fusion_emitters": True})
@@ -127,7 +127,7 @@ def _jit(play: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _like(theirs: Any, ours: Any) -> Any:
-    """Their values in our structure and dtypes, where the conversion loses nothing."""
+    """Converts their values to our structure and dtypes, unless this changes a value."""
 
     def leaf(theirs: Any, ours: Any) -> Any:
         theirs = np.asarray(theirs)
@@ -143,10 +143,10 @@ _SHARE_OF_ANY = 1 / 8
 
 
 def mostly_legal_action(env: Environment, key: jax.Array, state: Any, params: Any) -> Any:
-    """A random action; where the environment has action masks, a legal one in seven of eight steps.
+    """Samples a random action. If the environment has action masks, the action is legal in seven of eight steps.
 
-    So episodes are long where illegal actions end them, and what these do is played too. Masks that `sample_legal` does
-    not take are ignored.
+    So episodes are long even if illegal actions end them, and illegal actions are tested too. Masks that
+    `sample_legal` does not accept are ignored.
     """
     space, mask = env.action_space(params), env.action_mask(state, params)
     if mask is None:

@@ -1,4 +1,4 @@
-"""JAX's numeric switches."""
+"""Set JAX's numeric options temporarily."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def numerics(
     dtype_promotion: Literal["standard", "strict"] = "standard",
     rank_promotion: Literal["allow", "raise"] = "allow",
 ) -> Generator[None]:
-    """JAX's defaults except for what is named, whatever the process has set."""
+    """Context manager that sets JAX's numeric options to the arguments, or to JAX's defaults."""
     with (
         jax.enable_x64(x64),
         jax.numpy_dtype_promotion(dtype_promotion),

@@ -1,4 +1,4 @@
-"""Announces the command of the conformance kit to envcore. Imports no JAX."""
+"""Adds the command `check` to `envcore`. Does not import JAX."""
 
 from envcore.plugins import hookimpl
 from envcore.specs import CommandSpec
@@ -6,7 +6,7 @@ from envcore.specs import CommandSpec
 
 @hookimpl
 def envcore_commands() -> list[CommandSpec]:
-    """The command that checks an environment."""
+    """Returns the spec of `envcore check`."""
     return [
         CommandSpec(
             "check", "Check an environment against every rule of the contract.", "envcore_testing.commands:check"

@@ -1,4 +1,4 @@
-"""Rules about the environment as a value, its params, and what it says about itself."""
+"""Rules about the definition of an environment: its dataclass, params and metadata."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def equality_and_hash(subject: Subject) -> Iterator[str]:
 
 
 def readable_repr(subject: Subject) -> Iterator[str]:
-    """`repr` says what the environment is, and is the same in every process."""
+    """`repr` describes the environment, and is the same in every process."""
     if " at 0x" in repr(subject.env):
         yield f"__repr__: it shows an address, {subject.env!r}"
 
@@ -52,7 +52,7 @@ def copy_and_pickle(subject: Subject) -> Iterator[str]:
 
 
 def plain_default_params(subject: Subject) -> Iterator[str]:
-    """`default_params` are Python or numpy numbers, made without JAX, or a dataset that is on the device already."""
+    """`default_params` are Python or numpy numbers, made without JAX, or a dataset that is already on the device."""
     env = subject.env
     leaves, agains = tree_leaves_with_path(env.default_params), jax.tree.leaves(env.default_params)
     for (path, leaf), again in zip(leaves, agains, strict=True):
@@ -71,7 +71,7 @@ def check_of_params(subject: Subject) -> Iterator[str]:
 
 
 def finite_params(subject: Subject) -> Iterator[str]:
-    """`reset`, `step` and `step_env` refuse params that are NaN."""
+    """`reset`, `step` and `step_env` refuse params with NaN."""
     env, key, state, action = subject.env, subject.key, subject.types.reset[1], subject.types.action
     arguments = {"reset": (key,), "step": (key, state, action), "step_env": (key, state, action)}
     for path, leaf in float_leaves(subject.params):
@@ -81,11 +81,11 @@ def finite_params(subject: Subject) -> Iterator[str]:
                 jax.eval_shape(functools.partial(getattr(env, method), params=params), *args)
             except InvalidParamsError:
                 continue
-            yield f"{method}: it takes NaN as params{keystr(path)}"
+            yield f"{method}: it accepts NaN as params{keystr(path)}"
 
 
 def infinite_limits(subject: Subject) -> Iterator[str]:
-    """Episodes with an infinite `limit` among the params have no NaN."""
+    """Episodes do not contain NaN if a param that is a `limit` is infinite."""
     for path, leaf in float_leaves(subject.params):
         if may_be_infinite(subject.params, path, leaf):
             params = with_leaf(subject.params, path, np.where(leaf < 0, -np.inf, np.inf))
@@ -96,18 +96,18 @@ def infinite_limits(subject: Subject) -> Iterator[str]:
 
 
 def no_limits(subject: Subject) -> str | None:
-    """Why the rule about limits does not apply; None if it does."""
+    """Returns why the rule about limits does not apply, or None if it applies."""
     limits = any(may_be_infinite(subject.params, path, leaf) for path, leaf in float_leaves(subject.params))
     return None if limits else "no param may be infinite"
 
 
 def no_float_params(subject: Subject) -> str | None:
-    """Why the rules about float params do not apply; None if they do."""
+    """Returns why the rules about float params do not apply, or None if they apply."""
     return None if float_leaves(subject.params) else "the params have no floats"
 
 
 def display_metadata(subject: Subject) -> Iterator[str]:
-    """`action_names` has a name for each action of a `Discrete` space, or none; `render_fps` is a positive number."""
+    """`action_names` is empty or has a name for each action of a `Discrete` space, and `render_fps` is positive."""
     env = subject.env
     names, space, fps = env.action_names, env.action_space(subject.params), env.render_fps
     for _ in env.batch_shape:

@@ -1,4 +1,4 @@
-"""Rules about whole episodes. They read recordings of random play."""
+"""Rules about episodes. They check recordings of random actions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def same_key_same_trace(subject: Subject) -> Iterator[str]:
 
 
 def no_key_of_its_own(subject: Subject) -> Iterator[str]:
-    """All randomness comes from the key: neither `reset` nor `step` makes a key from a seed."""
+    """`reset` and `step` do not make keys from a seed, so all randomness comes from the key."""
     env, state, action = subject.env, subject.types.reset[1], subject.types.action
     programs = {
         "reset": jax.make_jaxpr(env.reset)(subject.key, subject.params),
@@ -30,11 +30,11 @@ def no_key_of_its_own(subject: Subject) -> Iterator[str]:
     }
     for name, program in programs.items():
         if "random_seed" in str(program):
-            yield f"{name}: it makes a key from a seed of its own"
+            yield f"{name}: it makes a key from a fixed seed"
 
 
 def observations_in_space(subject: Subject) -> Iterator[str]:
-    """Every observation, including an episode's last, is in the observation space."""
+    """Every observation, including the last one of an episode, is in the observation space."""
     steps, env, params = subject.recording, subject.env, subject.params
     space = env.observation_space(params)
     for name, part, _ in parts_of(space, subject.types.reset[0], "obs"):
@@ -52,7 +52,7 @@ def observations_in_space(subject: Subject) -> Iterator[str]:
 
 
 def states_in_space(subject: Subject) -> Iterator[str]:
-    """Every state, including an episode's last, is in the state space."""
+    """Every state, including the last one of an episode, is in the state space."""
     steps, space = subject.recording, subject.env.state_space(subject.params)
     for name, part, _ in parts_of(space, subject.types.reset[1], "state"):
         problem = f"transition, init_state: {name} is not in {part!r}"
@@ -74,14 +74,14 @@ def done_flag(subject: Subject) -> Iterator[str]:
 
 
 def told_truncation(subject: Subject) -> Iterator[str]:
-    """No step is truncated where `may_truncate(params)` returns False."""
+    """No step is truncated if `may_truncate(params)` returns False."""
     is_told = subject.env.may_truncate(subject.params)
-    problem = "may_truncate: it returns False, and a step is truncated"
+    problem = "may_truncate: it returns False, but a step is truncated"
     yield from _everywhere(is_told | ~subject.recording.truncated, subject.recording, problem)
 
 
 def discount(subject: Subject) -> Iterator[str]:
-    """The discount is 0 on termination, and 1 on every other step, including truncated ones."""
+    """The discount is 0 on termination and 1 on every other step, including truncated steps."""
     steps = subject.both_recordings
     yield from _everywhere(
         steps.discount == 1 - steps.terminated, steps, "step: info['discount'] is not 1 - terminated"
@@ -89,7 +89,7 @@ def discount(subject: Subject) -> Iterator[str]:
 
 
 def observation_of_the_state(subject: Subject) -> Iterator[str]:
-    """The observation that `step` returns is `observe` of the state that it returns."""
+    """`step` returns the observation that `observe` computes from the returned state."""
     for problem in value_differences(subject.steps.step[0], subject.steps.obs, "obs"):
         yield f"step: {problem}, which observe(state, params) returns"
 
@@ -102,14 +102,14 @@ def final_observation(subject: Subject) -> Iterator[str]:
 
 
 def action_mask(subject: Subject) -> Iterator[str]:
-    """`info["action_mask"]` is `action_mask` of the state that `step` returns."""
+    """`info["action_mask"]` is the `action_mask` of the state that `step` returns."""
     info = subject.steps.step[-1]
     for problem in value_differences(info["action_mask"], subject.steps.mask, "info['action_mask']"):
         yield f"step: {problem}, which action_mask(state, params) returns"
 
 
 def new_episode(subject: Subject) -> Iterator[str]:
-    """Where an episode ends, and only there, `step` returns the state that `restart` makes."""
+    """`step` returns the state from `restart` if an episode has ended, and only then."""
     parts = subject.steps
     expected = trees.where(jnp.asarray(parts.ended), parts.fresh, parts.outcome.state)
     for problem in value_differences(parts.step[1], expected, "state"):
@@ -117,7 +117,7 @@ def new_episode(subject: Subject) -> Iterator[str]:
 
 
 def time_limit(subject: Subject) -> Iterator[str]:
-    """An episode is cut at exactly `max_steps_in_episode`; earlier only by a library that truncates by itself."""
+    """Episodes end at exactly `max_steps_in_episode`, or earlier only if a bridged library truncates by itself."""
     for limit in (1, SHORT_LIMIT, int(subject.params.max_steps_in_episode)):
         problem = _beyond_limit(subject, limit)
         if problem is not None and _truncates_by_itself(subject):
@@ -127,7 +127,7 @@ def time_limit(subject: Subject) -> Iterator[str]:
 
 
 def step_env_without_reset(subject: Subject) -> Iterator[str]:
-    """`step_env` returns the state before the reset, and otherwise what `step` returns."""
+    """`step_env` returns the same as `step`, but before the reset."""
     parts = subject.steps
     expected = (parts.final_obs, parts.outcome.state, parts.step[2], parts.step[-1]["terminated"])
     for name, got, wanted in zip(("obs", "state", "reward", "terminated"), parts.step_env[:4], expected, strict=True):
@@ -150,7 +150,7 @@ def _rows(flags: Any) -> np.ndarray[Any, Any]:
 
 
 def _beyond_limit(subject: Subject, limit: int, *, earlier: bool = False) -> str | None:
-    """What is wrong with the ends of episodes under the limit; with `earlier`, they may be truncated before it."""
+    """Returns a problem with the ends of episodes under the limit. With `earlier`, they may be truncated before it."""
     steps = subject.record(subject.limited(limit))
     terminates = subject.env.unwrapped.time_limit_terminates
     for terminated, truncated in zip(_rows(steps.terminated), _rows(steps.truncated), strict=True):

@@ -18,35 +18,35 @@ from envcore_testing.trees import as_numpy
 _NUM_PICTURES = 8
 _HEIGHT = 64
 _ROUNDING = 2  # of 255 levels
-_SHARE_ROUNDED = 0.01  # of levels that may differ by more, where rounding decides between two sides of a hard edge
+_SHARE_ROUNDED = 0.01  # of levels that may differ more, because rounding decides the side of a hard edge
 
 
 def pictures(subject: Subject) -> Iterator[str]:
-    """`render` returns uint8 (height, width, 3) of the requested height."""
+    """`render` returns uint8 (height, width, 3) with the requested height."""
     for height in (_HEIGHT, _HEIGHT // 2):
         picture_struct(subject.env, subject.types.reset[1], subject.params, height)
     yield from ()
 
 
 def height_of_a_picture(subject: Subject) -> Iterator[str]:
-    """`render` refuses a height that is not a positive integer, by an `InvalidArgumentError`."""
+    """`render` raises `InvalidArgumentError` if the height is not a positive integer."""
     render = functools.partial(subject.env.render, height=0)
     try:
         jax.eval_shape(render, subject.types.reset[1], subject.params)
     except InvalidArgumentError:
         return
-    yield "render: it takes a height of 0"
+    yield "render: it accepts a height of 0"
 
 
 def changing_pictures(subject: Subject) -> Iterator[str]:
-    """Where the observation changes over an episode, so does the picture."""
+    """The picture changes over an episode if the observation does."""
     pictures, _, seen = subject.shared(_paint)
     if any(map(_changes, jax.tree.leaves(seen))) and not _changes(pictures):
-        yield "render: it shows the same picture whatever happens"
+        yield "render: it always shows the same picture"
 
 
 def pictures_under_vmap(subject: Subject) -> Iterator[str]:
-    """`render` gives the same under `jit` and `vmap` as for one state alone, except for rounding."""
+    """`render` gives the same picture under `vmap` as for a single state, except for rounding."""
     together, alone = (as_numpy(pictures).astype(np.int32) for pictures in subject.shared(_paint)[:2])
     differ = (np.abs(together - alone) > _ROUNDING).mean()
     if differ > _SHARE_ROUNDED:
@@ -54,7 +54,7 @@ def pictures_under_vmap(subject: Subject) -> Iterator[str]:
 
 
 def has_no_picture(subject: Subject) -> str | None:
-    """Why the rules about pictures do not apply; None if they do."""
+    """Returns why the rules about pictures do not apply, or None if they apply."""
     try:
         jax.eval_shape(subject.env.render, subject.types.reset[1], subject.params)
     except NoPictureError:
@@ -65,7 +65,7 @@ def has_no_picture(subject: Subject) -> str | None:
 
 
 def _paint(subject: Subject) -> tuple[Any, Any, Any]:
-    """Some states of one recorded trace, painted under `vmap`, painted one by one, and observed."""
+    """Renders some recorded states under `vmap` and one by one, and returns both with the states' observations."""
     env, params = subject.env, subject.params
     render = functools.partial(env.render, params=params, height=_HEIGHT)
 

@@ -1,4 +1,4 @@
-"""Rules about JAX's transformations."""
+"""Rules about JAX transformations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from envcore_testing.trees import float_leaves, take, value_differences, with_le
 
 
 def compiles_once(subject: Subject) -> Iterator[str]:
-    """Repeated steps, and an equal environment, compile nothing new."""
+    """Repeated steps and steps of an equal environment do not compile again."""
     env, params = subject.env, subject.params
     action = jax.tree.map(jnp.asarray, take(subject.recording.action, (0, 0)))
 
@@ -35,7 +35,7 @@ def compiles_once(subject: Subject) -> Iterator[str]:
 
 
 def vmap_equals_loop(subject: Subject) -> Iterator[str]:
-    """`step` under `vmap` gives the same as a loop over the environments."""
+    """`step` under `vmap` gives the same results as a loop over the environments."""
     for index, alone in enumerate(subject.single_steps):
         problems = value_differences(take(subject.steps.step, index), alone)
         if problems:
@@ -44,7 +44,7 @@ def vmap_equals_loop(subject: Subject) -> Iterator[str]:
 
 
 def jit_equals_eager(subject: Subject) -> Iterator[str]:
-    """`step` under `jax.disable_jit()` gives the same as the compiled one."""
+    """`step` under `jax.disable_jit()` gives the same results as the compiled `step`."""
     done = [bool(np.any(step[3])) for step in subject.single_steps]
     for index in [done.index(end) for end in (False, True) if end in done]:
         with jax.disable_jit():
@@ -56,7 +56,7 @@ def jit_equals_eager(subject: Subject) -> Iterator[str]:
 
 
 def legacy_keys(subject: Subject) -> Iterator[str]:
-    """A legacy key (`jax.random.PRNGKey(seed)`) gives the same as the typed key (`jax.random.key(seed)`)."""
+    """A legacy key (`jax.random.PRNGKey(seed)`) gives the same results as a typed key (`jax.random.key(seed)`)."""
     if _program(subject, lambda words: words) == _program(subject, jax.random.wrap_key_data):
         return
     for index in range(len(subject.steps.key)):  # different programs may still give the same results
@@ -68,7 +68,7 @@ def legacy_keys(subject: Subject) -> Iterator[str]:
 
 
 def batched_params(subject: Subject) -> Iterator[str]:
-    """`reset` and `step` can be mapped over every float param."""
+    """`jax.vmap` can map `reset` and `step` over every float param."""
     env, types, params = subject.env, subject.types, subject.params
     methods: dict[str, Callable[..., Any]] = {"reset": lambda key, state, action, params: env.reset(key, params)}
     methods["step"] = env.step
@@ -83,25 +83,25 @@ def batched_params(subject: Subject) -> Iterator[str]:
 
 
 def finite_gradients(subject: Subject) -> Iterator[str]:
-    """The gradients by state, action and params of a `differentiable` environment are finite."""
+    """Gradients of a `differentiable` environment with respect to state, action and params are finite."""
     for path, gradient in subject.shared(_gradients):
         if not np.isfinite(gradient).all():
-            yield f"transition: the gradient by {keystr(path)} is not finite"
+            yield f"transition: the gradient with respect to {keystr(path)} is not finite"
 
 
 def nonzero_gradients(subject: Subject) -> Iterator[str]:
-    """Some gradient by state, action or params of a `differentiable` environment is not zero."""
+    """At least one gradient of a `differentiable` environment by state, action or params is nonzero."""
     if not any(np.any(gradient) for _, gradient in subject.shared(_gradients)):
         yield "transition: every gradient is zero"
 
 
 def not_differentiable(subject: Subject) -> str | None:
-    """Why the rules about gradients do not apply; None if they do."""
+    """Returns why the rules about gradients do not apply, or None if they apply."""
     return None if subject.env.differentiable else "the environment is not declared differentiable"
 
 
 def _program(subject: Subject, key_of: Callable[[jax.Array], jax.Array]) -> str:
-    """The program of a reset and a step as text, from the words of a key. Nothing is compiled."""
+    """Lowers a reset and a step to text, without compiling. `key_of` makes the key from its words."""
 
     def program(words: jax.Array, state: Any, action: Any, params: Any) -> Any:
         key = key_of(words)
@@ -112,7 +112,7 @@ def _program(subject: Subject, key_of: Callable[[jax.Array], jax.Array]) -> str:
 
 
 def _gradients(subject: Subject) -> list[tuple[Any, Any]]:
-    """The path of each float input, and the gradient of the sum of all floats that `step` returns by it."""
+    """Returns each float input's path, and the gradient of the sum of `step`'s float outputs with respect to it."""
 
     def total(inputs: dict[str, Any], words: jax.Array) -> jax.Array:
         obs, state, reward, *_ = subject.env.step(subject.wrap_key(words), **inputs)

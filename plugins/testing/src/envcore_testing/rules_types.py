@@ -1,4 +1,4 @@
-"""Rules about types and spaces. They only trace, and compile next to nothing."""
+"""Rules about types and spaces. They trace, but compile almost nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def reset_and_step_run(subject: Subject) -> Iterator[str]:
 
 
 def constant_types(subject: Subject) -> Iterator[str]:
-    """`reset` and `step` return observations and states of the same types, weak types included."""
+    """`reset` and `step` return observations and states of the same types, including weak types."""
     for name, reset, step in zip(("obs", "state"), subject.types.reset, subject.types.step, strict=False):
         for problem in type_differences(reset, step, name):
             yield f"reset: {problem}, as step returns it"
@@ -41,7 +41,7 @@ def reward_and_flag_types(subject: Subject) -> Iterator[str]:
 
 
 def info_entries(subject: Subject) -> Iterator[str]:
-    """`info` has the same entries after `step` and `step_env`; `final_obs` has the type of an observation."""
+    """`info` has the same entries in `step` and `step_env`, and `final_obs` has the type of an observation."""
     obs, *_, info = subject.types.step
     for problem in type_differences(subject.types.step_env[-1], info, "info"):
         yield f"step_env: {problem}"
@@ -50,7 +50,7 @@ def info_entries(subject: Subject) -> Iterator[str]:
 
 
 def draws_are_arrays(subject: Subject) -> Iterator[str]:
-    """What `draw` and `draw_start` return is a pytree of arrays, or None, so both can be compiled and mapped."""
+    """`draw` and `draw_start` return a pytree of arrays or None, so that both can be compiled and mapped."""
     for name in ("draw", "draw_start"):
         drawn: list[Any] = []
         method = getattr(subject.env, name)
@@ -61,7 +61,7 @@ def draws_are_arrays(subject: Subject) -> Iterator[str]:
 
 
 def x64(subject: Subject) -> Iterator[str]:
-    """With JAX's 64-bit mode on, every type stays as it is."""
+    """All types stay the same in JAX's 64-bit mode."""
     with numerics(x64=True):
         found = subject.trace_types()
     for method, got, expected in zip(found._fields, found, subject.types, strict=True):
@@ -69,7 +69,7 @@ def x64(subject: Subject) -> Iterator[str]:
 
 
 def strict_dtype_promotion(subject: Subject) -> Iterator[str]:
-    """Can be traced where JAX refuses to mix dtypes (`jax.numpy_dtype_promotion("strict")`), in 64-bit mode too."""
+    """Methods do not mix dtypes (`jax.numpy_dtype_promotion("strict")`), including in 64-bit mode."""
     for x64 in (False, True):
         with numerics(x64=x64, dtype_promotion="strict"):
             subject.trace_types()
@@ -77,14 +77,14 @@ def strict_dtype_promotion(subject: Subject) -> Iterator[str]:
 
 
 def strict_rank_promotion(subject: Subject) -> Iterator[str]:
-    """Can be traced where JAX refuses to mix ranks (`jax.numpy_rank_promotion("raise")`)."""
+    """Methods do not mix ranks (`jax.numpy_rank_promotion("raise")`)."""
     with numerics(rank_promotion="raise"):
         subject.trace_types()
     yield from ()
 
 
 def pytrees(subject: Subject) -> Iterator[str]:
-    """State and params are pytrees that keep every leaf through flatten and unflatten."""
+    """State and params are pytrees whose leaves survive flatten and unflatten."""
     for what, tree in (
         ("default_params: the params", subject.params),
         ("init_state: the state", subject.types.reset[1]),
@@ -96,7 +96,7 @@ def pytrees(subject: Subject) -> Iterator[str]:
 
 
 def spaces_of_params(subject: Subject) -> Iterator[str]:
-    """The spaces are made of the numbers of `default_params`, and of the JAX arrays that `make` returns."""
+    """The spaces can be made from `default_params`, and from the params with JAX arrays that `make` returns."""
     for name in ("action_space", "observation_space", "state_space"):
         space = getattr(subject.env, name)
         space(subject.env.default_params)
@@ -120,7 +120,7 @@ def types_of_the_spaces(subject: Subject) -> Iterator[str]:
 
 
 def authors_methods(subject: Subject) -> Iterator[str]:
-    """`observe` and `action_mask` return by themselves the types that `reset` and `step` return."""
+    """`observe` and `action_mask` return the same types as `reset` and `step`."""
     env, (obs, state, *_, info) = subject.env, subject.types.step
     for name, expected in (("observe", obs), ("action_mask", info.get("action_mask"))):
         for params, which in ((subject.params, "params"), (env.default_params, "env.default_params")):
@@ -130,7 +130,7 @@ def authors_methods(subject: Subject) -> Iterator[str]:
 
 
 def action_mask_type(subject: Subject) -> Iterator[str]:
-    """The action mask is bool, of a shape that the action space's `sample_legal` takes."""
+    """The action mask is bool, with a shape that the action space's `sample_legal` accepts."""
     mask, space = subject.types.step[-1]["action_mask"], subject.env.action_space(subject.params)
     if any(leaf.dtype != np.bool_ for leaf in jax.tree.leaves(mask)):
         yield "action_mask: it must be bool, True for legal actions"
@@ -139,15 +139,15 @@ def action_mask_type(subject: Subject) -> Iterator[str]:
 
 
 def has_no_mask(subject: Subject) -> str | None:
-    """Why the rules about action masks do not apply; None if they do."""
+    """Returns why the rules about action masks do not apply, or None if they apply."""
     return None if "action_mask" in subject.types.step[-1] else "all actions are always legal"
 
 
 def bounded_states(subject: Subject) -> Iterator[str]:
-    """Integers of the state have bounds, and the time is not below 0."""
+    """Integers in the state have bounds, and the time is not negative."""
     space = subject.env.state_space(subject.params)
     for name, part, _ in parts_of(space, subject.types.reset[1], "state"):
-        # One of 8 bits may be a pixel.
+        # 8-bit integers may be pixels.
         if isinstance(part, spaces.Box) and part.dtype.kind in "iu" and part.dtype.itemsize > 1:
             info = np.iinfo(part.dtype)
             if ((part.low == info.min) & (part.high == info.max)).any():
@@ -157,12 +157,12 @@ def bounded_states(subject: Subject) -> Iterator[str]:
 
 
 def is_wrapped(subject: Subject) -> str | None:
-    """Why the rules about an author's own state do not apply; None if they do."""
-    return "a wrapper decides what its state holds, and what survives a reset" if subject.is_wrapped else None
+    """Returns why the rules about the environment's state do not apply, or None if they apply."""
+    return "a wrapper chooses its state and what survives a reset" if subject.is_wrapped else None
 
 
 def _undeclared(space: spaces.Space, value: Any, name: str) -> list[str]:
-    """What a space does not declare of a traced value: like `mismatch`, but strict about dtypes, and complete."""
+    """Returns all differences between a traced value and its space. Unlike `mismatch`, it is strict about dtypes."""
     mismatch = space.mismatch(value)
     if mismatch is not None:
         return [f"{name} is not in {space!r}: {mismatch}"]

@@ -1,4 +1,4 @@
-"""What the rules look at: an environment, and what it did, recorded once and read by many rules."""
+"""The environment under check, with recordings that the rules share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from envcore_testing.lockstep import mostly_legal_action
 from envcore_testing.trees import join, on_host, take
 
 SHORT_LIMIT = 7
-"""Time limit of the recording that is certain to hold the ends of episodes."""
+"""Time limit of a recording in which episodes certainly end."""
 MIN_STEPS = 16
 
 _NUM_ENVS = 4
@@ -27,7 +27,7 @@ _NUM_DISSECTED = 16
 
 
 class Types(NamedTuple):
-    """The types of what the environment takes and returns, as trees of `jax.ShapeDtypeStruct`."""
+    """Types of actions and of the results of each method, as trees of `jax.ShapeDtypeStruct`."""
 
     reset: tuple[Any, Any]
     action: Any
@@ -39,13 +39,13 @@ class Recording(NamedTuple):
     """Episodes with random actions, on the host. Every leaf has the leading axes (environment, step).
 
     Attributes:
-      key: of the step, as words.
-      state: before the step.
-      action: as sampled.
-      reward: as returned, like the four after it.
-      obs_inside: by the name of each array, whether it is in its space in the observations before the step and after
-        it, before any reset.
-      state_inside: likewise of the states.
+      key: the key of the step, as words.
+      state: the state before the step.
+      action: the sampled action.
+      reward, done, terminated, truncated, discount: results of `step`.
+      obs_inside: for each array of the observation by name, whether it is in its space before and after the step. The
+        observation after the step is the one before any reset.
+      state_inside: the same for the state.
     """
 
     key: Any
@@ -61,16 +61,16 @@ class Recording(NamedTuple):
 
 
 class Dissection(NamedTuple):
-    """Single steps under `vmap`, and the parts that they should be made of, on the host, with one leading axis.
+    """Steps under `vmap` and the parts that they should consist of, on the host, with one leading axis.
 
     Attributes:
-      key, state, action: what went in; the key as words.
-      step: what `step` returned.
-      step_env: what `step_env` returned.
-      outcome: what `advance` returned: the reference for both.
+      key, state, action: the inputs. The key is stored as words.
+      step: the result of `step`.
+      step_env: the result of `step_env`.
+      outcome: the result of `advance`, which is the reference for both.
       obs, mask: `observe` and `action_mask` of the state that `step` returned.
       final_obs: `observe` of `outcome.state`.
-      fresh: what `restart` makes of `outcome.state` with the key of the auto-reset.
+      fresh: the result of `restart` for `outcome.state` with the key of the auto-reset.
     """
 
     key: Any
@@ -91,12 +91,12 @@ class Dissection(NamedTuple):
 
 
 class Subject:
-    """The environment under check. What has to be compiled is made on first use and kept."""
+    """The environment under check. Recordings and types are computed on first use and cached."""
 
     def __init__(self, env: Environment, params: Any, key: jax.Array | None, num_steps: int):
         self.env = env
         self.num_steps = num_steps
-        self.errors: dict[str, str] = {}  # by the error's text, the first rule that met it
+        self.errors: dict[str, str] = {}  # the text of an error, and the first rule that raised it
         self._shared: dict[Any, Any] = {}
         self._given_params, self._given_key = params, key
 
@@ -108,7 +108,7 @@ class Subject:
     @functools.cached_property
     def key(self) -> jax.Array:
         """The random key of the check, a typed one."""
-        # It is kept, so it must not be a tracer where the first to ask for it is being traced.
+        # It is cached, so it must not be a tracer if it is first used during tracing.
         with jax.ensure_compile_time_eval():
             key = jax.random.key(0) if self._given_key is None else self._given_key
             return key if trees.is_key(key) else jax.random.wrap_key_data(key)
@@ -119,28 +119,28 @@ class Subject:
         return arguments.checked_params(self.env, self._given_params)
 
     def limited(self, limit: int) -> Any:
-        """The params with another time limit."""
+        """Returns the params with a different time limit."""
         return self.params.replace(max_steps_in_episode=np.int32(limit))
 
     def wrap_key(self, words: Any) -> jax.Array:
-        """The typed key of recorded words."""
+        """Returns the typed key for recorded words."""
         return jax.random.wrap_key_data(jnp.asarray(words), impl=jax.random.key_impl(self.key))
 
     def shared(self, make: Callable[[Subject], Any]) -> Any:
-        """`make(self)`, computed by the first rule that asks for it."""
+        """Returns `make(self)`, which is computed once and shared by rules."""
         if make not in self._shared:
             self._shared[make] = make(self)
         return self._shared[make]
 
     @functools.cached_property
     def types(self) -> Types:
-        """The types under JAX's default numerics."""
+        """The types with JAX's default numerics."""
         return self.trace_types()
 
     def trace_types(self) -> Types:
-        """Traces again to find the types, under the numerics that are in force."""
+        """Traces the methods to find the types with the current numerics."""
         env = self.env
-        # New functions, because JAX would reuse what it has traced under other switches.
+        # New functions, because JAX would reuse traces from other numerics.
         reset = jax.eval_shape(lambda *args: env.reset(*args), self.key, self.params)
         action = jax.eval_shape(lambda key: env.action_space(self.params).sample(key), self.key)
         args = (self.key, reset[1], action, self.params)
@@ -149,26 +149,26 @@ class Subject:
 
     @functools.cached_property
     def recording(self) -> Recording:
-        """Episodes with the params under check."""
+        """Recorded episodes with the params under check."""
         return self.record(self.params)
 
     @functools.cached_property
     def short_recording(self) -> Recording:
-        """Episodes that the time limit ends after `SHORT_LIMIT` steps."""
+        """Recorded episodes with a time limit of `SHORT_LIMIT` steps."""
         return self.record(self.limited(SHORT_LIMIT))
 
     @functools.cached_property
     def both_recordings(self) -> Recording:
-        """`recording` and `short_recording` as one, the environments of the short one last."""
+        """`recording` and `short_recording`, concatenated along the environments."""
         return join(self.recording, self.short_recording)
 
     def record(self, params: Any) -> Recording:
-        """Plays a few environments for `num_steps` steps; the same params give the same recording."""
+        """Records a few environments for `num_steps` steps. The same params give the same recording."""
         return on_host(self._record(self.key, params))
 
     @functools.cached_property
     def steps(self) -> Dissection:
-        """Steps of `recording`, then as many of `short_recording`, taken apart."""
+        """Dissected steps of `recording`, followed by the same number of steps of `short_recording`."""
         dissect = quick_jit(jax.vmap(self._dissect_step, (0, 0, 0, None)))
         found = []
         for params, steps in ((self.params, self.recording), (self.limited(SHORT_LIMIT), self.short_recording)):
@@ -178,11 +178,11 @@ class Subject:
 
     @functools.cached_property
     def single_steps(self) -> list[tuple[Any, ...]]:
-        """`step` of the dissected steps, one by one, without `vmap`."""
+        """Results of `step` for each dissected step, without `vmap`."""
         return [self.step_alone(index) for index in range(len(self.steps.key))]
 
     def step_alone(self, index: int, key: jax.Array | None = None) -> tuple[Any, ...]:
-        """Repeats one dissected step without `vmap`, with another key if given."""
+        """Repeats one dissected step without `vmap`, optionally with a different key."""
         words, state, action = take((self.steps.key, self.steps.state, self.steps.action), index)
         state, action = jax.tree.map(jnp.asarray, (state, action))
         params = self.params if index < _NUM_DISSECTED else self.limited(SHORT_LIMIT)
@@ -241,7 +241,7 @@ class Subject:
 
 
 def parts_of(space: spaces.Space, value: Any, name: str) -> Iterator[tuple[str, spaces.Space, Any]]:
-    """The name, space and value of every array of a value that has the structure of its space."""
+    """Iterates over the arrays of a value that has the structure of its space: name, space and array."""
     if not isinstance(space, spaces.Dict | spaces.Tuple):
         yield name, space, value
         return
@@ -252,7 +252,7 @@ def parts_of(space: spaces.Space, value: Any, name: str) -> Iterator[tuple[str, 
 
 
 def _inside(space: spaces.Space, value: Any, name: str) -> dict[str, jax.Array]:
-    if space.mismatch(value) is not None:  # which another rule reports
+    if space.mismatch(value) is not None:  # another rule reports this
         return {}
     return {where: part.contains(x) for where, part, x in parts_of(space, value, name)}
 
@@ -262,7 +262,7 @@ def _both(before: dict[str, jax.Array], after: dict[str, jax.Array]) -> dict[str
 
 
 def _ends_and_others(steps: Recording) -> np.ndarray[Any, Any]:
-    """Numbers of steps in the flattened recording: half of them ends of episodes, where there are so many."""
+    """Returns indices of steps in the flattened recording. If possible, half of them end an episode."""
     done = steps.terminated | steps.truncated
     ended = done.reshape(*done.shape[:2], -1).any(-1).reshape(-1)
     half = _NUM_DISSECTED // 2

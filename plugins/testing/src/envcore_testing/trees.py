@@ -1,4 +1,4 @@
-"""Trees of arrays: their differences in words, and parts of them."""
+"""Compare trees of arrays, and select parts of them."""
 
 from __future__ import annotations
 
@@ -11,52 +11,52 @@ import numpy as np
 from envcore import trees
 from jax.tree_util import keystr, tree_leaves_with_path, tree_map_with_path
 
-# Two programs may round float32 differently: XLA fuses and vectorizes them differently.
+# Two programs may round float32 differently, because XLA fuses and vectorizes them differently.
 _RELATIVE, _ABSOLUTE = 1e-4, 1e-5
 
 
 def type_differences(got: Any, expected: Any, name: str = "") -> list[str]:
-    """Names every leaf whose shape, dtype or weak type differs; `name` is the tree's."""
+    """Describes every leaf whose shape, dtype or weak type differs. `name` is the name of the tree."""
     return _differences(got, expected, name, _type_difference)
 
 
 def value_differences(got: Any, expected: Any, name: str = "") -> list[str]:
-    """Names every leaf whose values differ. Floats may differ by rounding, everything else must be equal."""
+    """Describes every leaf whose values differ. Floats may differ by rounding, and other types must be equal."""
     return _differences(got, expected, name, lambda x, y: _value_difference(x, y, _RELATIVE, _ABSOLUTE))
 
 
 def exact_differences(got: Any, expected: Any, name: str = "") -> list[str]:
-    """Names every leaf whose values differ at all; NaN equals NaN."""
+    """Describes every leaf whose values are not exactly equal. NaN equals NaN."""
     return _differences(got, expected, name, lambda x, y: _value_difference(x, y, 0, 0))
 
 
 def on_host(tree: Any) -> Any:
-    """The leaves as numpy arrays, which can be indexed without compiling; typed keys stay as they are."""
+    """Converts leaves to numpy arrays, which can be indexed without compiling. Typed keys are unchanged."""
     return jax.tree.map(lambda x: x if trees.is_key(x) else np.asarray(x), tree)
 
 
 def as_numpy(x: Any) -> np.ndarray[Any, Any]:
-    """A leaf as a numpy array; a typed key as its words."""
+    """Converts a leaf to a numpy array, and a typed key to its words."""
     return np.asarray(jax.random.key_data(x) if trees.is_key(x) else x)
 
 
 def take(tree: Any, index: Any) -> Any:
-    """`leaf[index]` of every leaf."""
+    """Returns `leaf[index]` for every leaf."""
     return jax.tree.map(lambda x: x[index], tree)
 
 
 def join(*parts: Any) -> Any:
-    """Concatenates every leaf of trees of the same structure along its first axis."""
+    """Concatenates trees of the same structure along the first axis of each leaf."""
     return jax.tree.map(lambda *xs: (jnp if trees.is_key(xs[0]) else np).concatenate(xs), *parts)
 
 
 def float_leaves(tree: Any) -> list[tuple[Any, Any]]:
-    """The paths and values of the leaves that hold floats."""
+    """Returns the paths and values of float leaves."""
     return [(path, x) for path, x in tree_leaves_with_path(tree) if trees.kind(x.dtype) == "float" and x.size]
 
 
 def with_leaf(tree: Any, path: Any, value: Any) -> Any:
-    """The tree with another value of the leaf at the path."""
+    """Replaces the leaf at a path."""
     return tree_map_with_path(lambda where, x: value if where == path else x, tree)
 
 
