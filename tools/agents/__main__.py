@@ -1,9 +1,9 @@
-"""Puts trained agents into envcore-baselines: `uv run python tools/agents DIR...`, with folders of `envcore train`.
+"""Add trained agents to envcore-baselines: `uv run python tools/agents DIR...`, with folders of `envcore train`.
 
-The best agent of a run is the one with the highest mean return of its greedy episodes, among those at the end of the
-training and those at the best points of their curves. If on the same episodes it is better than the environment's
-agent in the package, it takes its place. Its return is then measured on other episodes than those that chose it, and
-written into the file. A test compares it with the return that it measures itself.
+The best agent of a run has the highest mean return over greedy episodes. Candidates are the agents at the end of
+training and at the best points of their curves. The best agent replaces the environment's agent in the package if it is
+better on the same episodes. Its return is then measured on new episodes and stored in the file. A test checks this
+return.
 
 `uv run python tools/agents --again [ID...]` measures the agents in the package again.
 """
@@ -21,16 +21,16 @@ from envcore_baselines.run import Run
 from envcore_baselines.trained import FOLDER, TrainedAgent, episode_returns, names, path_of
 
 CHOOSING, MEASURING = 1_000_000, 2_000_000
-"""Seeds of the episodes; not those that an agent was evaluated with while its settings were chosen."""
+"""Seeds of the episodes, which differ from the seeds used to tune settings."""
 
 
 def main() -> None:
-    """Parses the command line, and prints a line for each run."""
+    """Parses the command line, and prints a line per run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", nargs="*", type=Path, metavar="DIR")
-    parser.add_argument("--episodes", type=int, default=1000, help="greedy episodes of each agent")
+    parser.add_argument("--episodes", type=int, default=1000, help="greedy episodes per agent (default: 1000)")
     parser.add_argument(
-        "--again", nargs="*", metavar="ID", help="measure these agents of the package again (default: all)"
+        "--again", nargs="*", metavar="ID", help="measure these agents in the package again (default: all)"
     )
     args = parser.parse_args()
     if args.again is not None:
@@ -55,19 +55,19 @@ def main() -> None:
 
 
 def best_of(folder: Path, num_episodes: int) -> TrainedAgent:
-    """The best agent of a run, as it is after it was saved and loaded, with the returns that chose it."""
+    """Returns the best agent of a run, after saving and loading, with the returns that it was selected by."""
     run = Run.load(folder)
     agents = [agent for best in (False, True) for agent in TrainedAgent.of_run(run, *run.make(), folder, best)]
     return max((measured(agent, num_episodes, CHOOSING) for agent in agents), key=lambda agent: agent.mean_return)
 
 
 def measured(agent: TrainedAgent, num_episodes: int, seed: int) -> TrainedAgent:
-    """The agent, rounded as in a file, with the returns of its episodes."""
+    """Measures an agent's returns, with weights rounded as in the file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agent.safetensors"
         agent.save(path)
         rounded = TrainedAgent.of_file(path, agent.env, agent.params).agent
-    agent = dataclasses.replace(agent, agent=rounded)  # with the learner of all, for which playing is compiled once
+    agent = dataclasses.replace(agent, agent=rounded)  # shares the learner, so that playing is compiled once
     returns, _ = episode_returns(agent.learner, agent.params, agent.agent, jax.random.key(seed), num_episodes, True)
     returns = np.asarray(returns, np.float64)
     return dataclasses.replace(

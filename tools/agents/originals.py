@@ -1,8 +1,8 @@
-"""Plays the trained agents in the originals' own programs: `uv run python tools/agents/originals.py [ID...]`.
+"""Evaluate the trained agents in the original environments: `uv run python tools/agents/originals.py [ID...]`.
 
-Gymnasium, MinAtar and bsuite run as they are installed; the agents see what these programs show, and act greedily, as
-they do in envcore. The returns are written to tools/site/data/originals.json, which the fidelity page shows beside
-those in envcore. Rows of ids that are not named are kept.
+The agents play the installed Gymnasium, MinAtar and bsuite, with greedy actions as in envcore. The returns are written
+to tools/site/data/originals.json. The fidelity page compares them with the returns in envcore. Rows of other ids are
+kept.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ EPISODES = 400
 Reset = Callable[[], Any]
 """Returns the first observation."""
 Step = Callable[[Any], tuple[Any, float, bool]]
-"""For an action: the next observation, the reward and whether the episode is over."""
+"""Takes an action, and returns the next observation, the reward and whether the episode is over."""
 
 
 def gymnasium(env_id: str, seed: int) -> tuple[Reset, Step]:
-    """An environment of Gymnasium."""
+    """Makes a Gymnasium environment."""
     import gymnasium
 
     names = {"FrozenLake-misc": "FrozenLake-v1"}
@@ -48,7 +48,7 @@ def gymnasium(env_id: str, seed: int) -> tuple[Reset, Step]:
 
 
 def minatar(env_id: str, seed: int) -> tuple[Reset, Step]:
-    """A game of MinAtar, in which one action in ten repeats the one before."""
+    """Makes a MinAtar game, which repeats the last action with probability 0.1."""
     from minatar import Environment
 
     name = {"SpaceInvaders-MinAtar": "space_invaders"}.get(env_id, env_id.removesuffix("-MinAtar").lower())
@@ -83,13 +83,13 @@ BSUITE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "SimpleBandit-bsuite": ("bsuite.environments.bandit", "SimpleBandit", {"mapping_seed": 0}),
     "UmbrellaChain-bsuite": ("bsuite.environments.umbrella_chain", "UmbrellaChain", {"chain_length": 10}),
 }
-"""Module, class and arguments of the original of each environment."""
+"""Module, class and arguments of the original environment, by envcore's id."""
 
 
 def bsuite(env_id: str, seed: int) -> tuple[Reset, Step]:
-    """An environment of bsuite."""
+    """Makes a bsuite environment."""
     module, name, arguments = BSUITE[env_id]
-    seeds = {} if "bandit" in module or "discounting" in module else {"seed": seed}  # these draw nothing else
+    seeds = {} if "bandit" in module or "discounting" in module else {"seed": seed}  # these take no seed
     env = getattr(importlib.import_module(module), name)(**arguments, **seeds)
 
     def step(action: Any) -> tuple[Any, float, bool]:
@@ -117,16 +117,16 @@ ORIGINALS: dict[str, tuple[str, Callable[[str, int], tuple[Reset, Step]]]] = {
     ),
     **dict.fromkeys(BSUITE, ("bsuite", bsuite)),
 }
-"""The library of each environment's original, and what makes it."""
+"""The library of each original environment, and the function that makes it."""
 
 
 def returns_in_original(agent: TrainedAgent, make: Callable[[int], tuple[Reset, Step]], episodes: int) -> np.ndarray:
-    """The returns of greedy episodes, float64 (episodes,), which are played side by side in as many originals.
+    """Plays greedy episodes in a batch of original environments, and returns their returns, float64 (episodes,).
 
     Args:
       agent: the agent.
-      make: makes an original from a seed.
-      episodes: their number.
+      make: makes an original environment, given a seed.
+      episodes: number of episodes.
     """
     originals = [make(seed) for seed in range(episodes)]
     space: Any = agent.env.observation_space(agent.params)
@@ -145,9 +145,9 @@ def returns_in_original(agent: TrainedAgent, make: Callable[[int], tuple[Reset, 
 
 
 def row_of(env_id: str, episodes: int = EPISODES) -> dict[str, Any]:
-    """What an agent earns in envcore and in the original, in means over episodes, and how far these are apart.
+    """Compares an agent's mean returns in envcore and in the original environment.
 
-    `z` is the difference of the means in standard errors; None if no episode differs from another.
+    `z` is the difference of the means in standard errors. None if all returns are equal.
     """
     agent, (library, make) = envcore_baselines.load(env_id), ORIGINALS[env_id]
     found = returns_in_original(agent, lambda seed: make(env_id, seed), episodes)
@@ -166,13 +166,13 @@ def row_of(env_id: str, episodes: int = EPISODES) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Parses the command line, plays and writes."""
+    """Parses the command line, plays, and writes the rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ids", nargs="*", metavar="ID", help="environments (default: all that have an original here)")
-    parser.add_argument("--episodes", type=int, default=EPISODES, help="of each agent (default: %(default)s)")
+    parser.add_argument("ids", nargs="*", metavar="ID", help="environments (default: all with an original)")
+    parser.add_argument("--episodes", type=int, default=EPISODES, help="episodes per agent (default: %(default)s)")
     args = parser.parse_args(arguments)
     if unknown := set(args.ids) - set(ORIGINALS):
-        parser.error(f"no original runs here for {min(unknown)}; there are {', '.join(ORIGINALS)}")
+        parser.error(f"{min(unknown)} has no original here. Choose from {', '.join(ORIGINALS)}")
     rows = {row["id"]: row for row in (json.loads(PATH.read_text()) if PATH.exists() else [])}
     for env_id in args.ids or ORIGINALS:
         row = rows[env_id] = row_of(env_id, args.episodes)

@@ -1,17 +1,18 @@
-"""Compares envcore with other libraries: `uv run --no-default-groups --group peers python tools/benchmark --help`.
+"""Compare envcore with other libraries: `uv run --no-default-groups --group peers python tools/benchmark --help`.
 
-The libraries run in one process, in turns, on the same workload: `jit` of a `scan` over `vmap` of the environment,
-random actions drawn inside, auto-reset. All observations of a step are stored, and the next iteration reads one column
-of them, a different one each time: in their own dtype, and as float32, which networks read. Speeds are medians, in
-million environment steps per second, and `ratio` is that to gymnax's; `compile` are the seconds to trace and compile.
+The libraries take turns in one process, on the same workload: `jit` of a `scan` over `vmap` of the environment, with
+random actions and auto-reset. The loop stores all observations of a step, and the next iteration reads one column of
+them, a different one each time. Observations are read in their dtype, and as float32, which networks read. Speeds are
+medians in million environment steps per second. `ratio` is the speedup over gymnax, and `compile` the seconds to trace
+and compile.
 
 Other options measure something else:
 
---gpu        on a GPU: three batch sizes, what `run_rollout` and envcore-native store, and training
---gymnasium  the adapter for Gymnasium compared with Gymnasium, EnvPool and Stable-Baselines3, where they are installed
---bridges    other libraries' environments in envcore compared with the loops of those libraries; ids such as `brax/ant`
---to-result  seconds of one core from the start of Python until PPO of envcore, PureJaxRL and rejax reaches a return
---waiting    seconds of one core from `make` to a first step, rollout and update of PPO, without and with a cache
+--gpu        on a GPU: three batch sizes, rollouts of `run_rollout` and envcore-native, and training
+--gymnasium  the Gymnasium adapter compared with Gymnasium, EnvPool and Stable-Baselines3, if they are installed
+--bridges    bridged environments compared with the libraries' loops (ids such as `brax/ant`)
+--to-result  CPU seconds on one core until PPO of envcore, PureJaxRL and rejax reaches a return
+--waiting    CPU seconds on one core from `make` to a first step, rollout and PPO update, without and with a cache
 
 `--gymnasium` and `--bridges` need the default environment: `uv run python tools/benchmark --gymnasium`.
 """
@@ -46,17 +47,17 @@ _KEEPING = ("CartPole-v1", "Catch-bsuite", "Breakout-MinAtar", "Seaquest-MinAtar
 
 
 def main() -> None:
-    """Parses the command line, measures, prints a table, and writes it where `--out` says."""
+    """Parses the command line, measures, prints a table, and writes it to `--out`."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ids", nargs="*", help="environments or suites, or goals of --to-result (default: all)")
+    parser.add_argument("ids", nargs="*", help="environments, suites, or goals of --to-result (default: all)")
     kinds = parser.add_mutually_exclusive_group()
     for kind in _KINDS:
         kinds.add_argument(f"--{kind}", dest="kind", action="store_const", const=kind)
-    parser.add_argument("--num-envs", nargs="+", type=int, default=[2048], help="default: 2048")
-    parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), help=f"default: {', '.join(_CPU)}")
-    parser.add_argument("--steps", type=int, help="of each environment (default: a million in total)")
+    parser.add_argument("--num-envs", nargs="+", type=int, default=[2048], help="batch sizes (default: 2048)")
+    parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), help=f"programs (default: {', '.join(_CPU)})")
+    parser.add_argument("--steps", type=int, help="steps of each environment (default: a million in total)")
     parser.add_argument("--repeats", type=int, default=7, help="timed runs of each program (default: 7)")
-    parser.add_argument("--out", type=Path, help="a JSON file, in which rows take the place of older ones")
+    parser.add_argument("--out", type=Path, help="a JSON file, in which new rows replace older ones")
     args = parser.parse_args()
     found: list[dict[str, Any]] = []
     for line in measure.markdown(_kept(rows(args), found)):
@@ -66,7 +67,7 @@ def main() -> None:
 
 
 def rows(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """The rows that are measured, one after another."""
+    """Measures and yields rows."""
     ids = [env_id for name in args.ids or SUITES for env_id in SUITES.get(name, (name,))]
     match args.kind:
         case "gpu":
@@ -95,8 +96,8 @@ def rows(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def _gpu(ids: Iterable[str], repeats: int) -> Iterator[dict[str, Any]]:
-    """What bounds a GPU: every environment at three numbers of them; of a few, what is stored, and training."""
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # PPO and a million environments take turns
+    """Measures all environments at three batch sizes on a GPU, and stored rollouts and training for a few of them."""
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # PPO and a million environments share the memory
     for env_id in ids:
         for num_envs, steps in _GPU_STEPS.items():
             stored = [variant for variant in VARIANTS if "stored" in variant or "rewards" in variant]
@@ -109,7 +110,7 @@ def _gpu(ids: Iterable[str], repeats: int) -> Iterator[dict[str, Any]]:
 
 
 def write(path: Path, found: Iterable[dict[str, Any]]) -> None:
-    """Writes rows with their date, machine and JAX into a file, instead of older ones of the same program."""
+    """Adds rows with their date, machine and JAX version to a file. They replace older rows of the same program."""
     import jax
 
     device = jax.devices()[0]

@@ -1,4 +1,4 @@
-"""`--gymnasium`: envcore behind Gymnasium's interface, beside Gymnasium itself, as their users step them."""
+"""`--gymnasium`: compare envcore's Gymnasium adapter with Gymnasium itself, stepped from Python."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import gymnasium
 import numpy as np
 
 ENVIRONMENTS = ("CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1", "Pendulum-v1")
-"""Those that Gymnasium and EnvPool have too."""
+"""Environments that Gymnasium and EnvPool have too."""
 
 _SECONDS = 0.3
 
 
 def measure_all(ids: Iterable[str], repeats: int) -> Iterator[dict[str, Any]]:
-    """Environment steps per second of CPU time of each, in turns: medians, and the ratio of envcore's to them."""
+    """Measures median environment steps per second of CPU time, in turns, and the ratio of envcore's speed to each."""
     for env_id in ids:
         for num_envs in (1, 8, 64, 1024):
             programs = {name: make(num_envs) for name, make in _makers(env_id, num_envs).items()}
@@ -51,7 +51,7 @@ def _makers(env_id: str, num_envs: int) -> dict[str, Callable[[int], Any]]:
 
 
 def _rate(env: Any, num_envs: int, num_calls: int) -> float:
-    """Calls of `step` per second of CPU time; each returns new observations."""
+    """Measures calls of `step` per second of CPU time."""
     is_pool = hasattr(env, "async_reset")
     obs = env.reset(**({} if is_pool else {"seed": 0}))[0]
     batches = _actions(env, num_envs, is_pool)
@@ -70,7 +70,7 @@ def _rate(env: Any, num_envs: int, num_calls: int) -> float:
 
 
 def _actions(env: Any, num_envs: int, is_pool: bool) -> list[Any]:
-    """Two actions, which alternate and so keep a pole up for a while."""
+    """Returns two actions to alternate, which keeps a pole up for a while."""
     space = env.action_space if is_pool else getattr(env, "single_action_space", env.action_space)
     is_discrete = hasattr(space, "n")
     values = [0, int(space.n) - 1] if is_discrete else [space.low, space.high]
@@ -80,7 +80,7 @@ def _actions(env: Any, num_envs: int, is_pool: bool) -> list[Any]:
 
 
 def _training() -> Iterator[dict[str, Any]]:
-    """Stable-Baselines3's PPO on one environment of each, where it is installed."""
+    """Measures Stable-Baselines3's PPO on one environment of each library, if it is installed."""
     if importlib.util.find_spec("stable_baselines3") is None:
         return
     ppo = importlib.import_module("stable_baselines3").PPO

@@ -1,4 +1,4 @@
-"""`--bridges`: other libraries' environments through envcore, beside the same libraries' own loops."""
+"""`--bridges`: compare bridged environments with the libraries' loops."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ ENVIRONMENTS = (
 
 
 class Loop(NamedTuple):
-    """A library's own way to step a batch with auto-reset.
+    """The way a library steps a batch with auto-reset.
 
     Attributes:
       reset: `reset(keys) -> state`, for keys (num_envs, 2).
-      step: `step(state, actions, keys) -> state`, for as many actions and keys.
-      read: `read(state) -> (obs, reward)`; a pytree of observations (num_envs, ...) and float rewards (num_envs,).
+      step: `step(state, actions, keys) -> state`, with an action and a key for each environment.
+      read: `read(state) -> (obs, reward)`, a pytree of observations (num_envs, ...) and float rewards (num_envs,).
     """
 
     reset: Callable[[jax.Array], Any]
@@ -92,7 +92,7 @@ def _with_gymnax_s_interface(theirs: Any) -> Loop:
 def _jaxtari(env: Any) -> Loop:
     from jaxtari.wrappers import AtariWrapper, ObjectCentricWrapper
 
-    # Its auto-reset is that of its wrapper for observations; all else that the wrappers do is off.
+    # The observation wrapper adds auto-reset, and everything else that the wrappers do is off.
     frames = AtariWrapper(env.library_env, sticky_actions=0, episodic_life=False, first_fire=False, noop_max=0)
     wrapped: Any = ObjectCentricWrapper(frames, frame_stack_size=1, frame_skip=1, clip_reward=False)
     step = jax.vmap(wrapped.step)
@@ -150,15 +150,15 @@ LOOPS: dict[str, Callable[[Any], Loop]] = {
     "playground": _playground,
     "xminigrid": _xminigrid,
 }
-"""By the library's name in its ids. Each takes the environment of the bridge."""
+"""Functions that make the loop from the bridge's environment, by the library's name in ids."""
 
 
 def measure_all(ids: Sequence[str], num_envs: int, num_steps: int, repeats: int) -> Iterator[dict[str, Any]]:
-    """Million environment steps per second of each, in turns: medians, and the ratio to the library's own loop."""
+    """Measures median million environment steps per second, in turns, and the ratio to the library's loop."""
     for env_id in ids:
         library = env_id.partition("/")[0]
         if library not in LOOPS or not is_installed(library):
-            print(f"{env_id} is left out: {library} is not installed, or has no loop here.", file=sys.stderr)
+            print(f"{env_id} is left out: {library} is not installed or has no loop here.", file=sys.stderr)
             continue
         env, params = envcore.make(env_id)
         programs = {
@@ -211,13 +211,13 @@ def _theirs(loop: Loop, env: Any, num_envs: int, num_steps: int) -> Callable[[ja
 
 
 def _as_after_a_step(loop: Loop, state: Any, actions: Any, num_envs: int) -> Any:
-    """The state with the dtypes that it has after a step, as a scan needs it."""
+    """Converts the state to the dtypes that it has after a step, which a scan needs."""
     keys = jax.random.split(jax.random.PRNGKey(0), num_envs)
     after = jax.eval_shape(lambda state: loop.step(state, actions.sample(keys[0]), keys), state)
     return jax.tree.map(lambda x, like: jnp.asarray(x, like.dtype), state, after)
 
 
 def flat(obs: Any) -> jax.Array:
-    """All numbers of a batch of observations, as float32 (num_envs, size)."""
+    """Flattens a batch of observations to float32 (num_envs, size)."""
     leaves = [as_read(leaf.reshape(leaf.shape[0], -1), "float32") for leaf in jax.tree.leaves(obs)]
     return leaves[0] if len(leaves) == 1 else jnp.concatenate(leaves, axis=1)

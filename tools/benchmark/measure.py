@@ -1,4 +1,4 @@
-"""Programs that take turns, and rows of tables."""
+"""Measure programs in turns, and print tables."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from workloads import VARIANTS, readings
 
 Row = dict[str, Any]
 BASELINES = {"envcore + PPO": "gymnax + PPO", "envcore + its PPO": "gymnax + PPO"}
-"""What a program is compared with, where that is not "gymnax" in the same reading, or else in float32."""
+"""Baselines other than "gymnax". A baseline has the same reading if possible, or else float32."""
 
 
 def speeds(
     env_id: str, num_envs: int, num_steps: int, variants: Iterable[str], repeats: int, *, is_gpu: bool = False
 ) -> Iterator[Row]:
-    """The median speed of each program on one environment and batch size, and its ratio to the baseline's.
+    """Measures the median speed of each program on one environment and batch size, and its ratio to the baseline.
 
     Args:
-      env_id: what `make` takes.
+      env_id: an id for `make`.
       num_envs: number of environments.
-      num_steps: steps of each in a run.
-      variants: of `VARIANTS`.
+      num_steps: steps of each environment in a run.
+      variants: names in `VARIANTS`.
       repeats: timed runs of each program.
-      is_gpu: whether to compile many programs at a time, and to read observations as float32 only.
+      is_gpu: whether to compile programs in parallel, and to read observations as float32 only.
     """
     names = [
         (variant, reading, dtype)
@@ -75,7 +75,7 @@ def speeds(
 
 
 def alternate(programs: Mapping[Any, Callable[[jax.Array], Any]], repeats: int) -> dict[Any, list[float]]:
-    """The seconds of each run of programs that take turns, after a first one that does not count."""
+    """Measures the seconds of each run of programs that take turns. The first run of each does not count."""
     seconds: dict[Any, list[float]] = {name: [] for name in programs}
     for number in range(repeats + 1):
         for name, run in programs.items():
@@ -86,7 +86,7 @@ def alternate(programs: Mapping[Any, Callable[[jax.Array], Any]], repeats: int) 
 
 
 def markdown(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """The lines of a table, whose columns are the names of the first row."""
+    """Yields the lines of a Markdown table. The first row determines the columns."""
     names: list[str] = []
     for row in rows:
         if not names:
@@ -104,7 +104,7 @@ def _cell(value: Any) -> str:
 
 
 def in_process(path: str, *arguments: str) -> Any:
-    """What a Python file prints last, which is JSON, in a process whose start is measured with the rest; else None."""
+    """Runs a Python file in a new process, and returns the JSON in its last line. None if it fails."""
     _compile_modules()
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     command = [sys.executable, path, *arguments]
@@ -114,12 +114,12 @@ def in_process(path: str, *arguments: str) -> Any:
 
 @functools.cache
 def _compile_modules() -> None:
-    """Compiles installed modules to bytecode, as pip does when it installs them, and uv does not."""
+    """Compiles installed modules to bytecode, as pip does. uv does not by default."""
     for folder in filter(os.path.isdir, sys.path):
         if folder != sysconfig.get_path("stdlib"):
             compileall.compile_dir(folder, quiet=2, workers=0)
 
 
 def on_one_core() -> None:
-    """Keeps this process on one core."""
+    """Pins this process to one core."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])

@@ -1,8 +1,8 @@
-"""PPO as PureJaxRL writes it (Lu et al. 2022, github.com/luchris429/purejaxrl), after its description.
+"""PureJaxRL's PPO (Lu et al. 2022, github.com/luchris429/purejaxrl), written after its description.
 
-Two networks of 64 x 64 tanh units with orthogonal weights; each step stores the value and the log-probability; an epoch
-shuffles all steps with `jax.random.permutation`; the value's loss is clipped too; every step's `info` is returned, from
-which the returns are read. Time limits count as terminations.
+It has two networks of 64 x 64 tanh units with orthogonal weights. Each step stores the value and the log-probability.
+An epoch shuffles all steps with `jax.random.permutation`. The value loss is clipped too. Returns are read from the
+`info` of every step. Time limits count as terminations.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GAMMA, GAE_LAMBDA, CLIP, ENTROPY, VALUE, MAX_GRAD_NORM = 0.99, 0.95, 0.2, 0.01, 
 
 
 class ActorCritic(nn.Module):
-    """Logits of `actions` actions and a value."""
+    """Network that returns the logits of `actions` actions and a value."""
 
     actions: int
     activation: Callable[[jax.Array], jax.Array] = nn.tanh
@@ -51,12 +51,12 @@ class Transition(NamedTuple):
 
 
 class Program(NamedTuple):
-    """PPO in an environment.
+    """PPO for an environment.
 
     Attributes:
-      init: `init(key)`, what an update begins with.
-      update: `update(carry, None)`, what the next one begins with, the weights first, and the `info` of every step.
-      act: `act(weights, obs)`, the most probable actions of n observations.
+      init: `init(key) -> carry`, the initial carry. Weights come first.
+      update: `update(carry, None) -> (carry, info)`, an update, with the `info` of every step.
+      act: `act(weights, obs)`, the most probable actions for n observations.
     """
 
     init: Callable[[jax.Array], Any]
@@ -73,16 +73,16 @@ def make(
     learning_rate: float = 2.5e-4,
     activation: Callable[[jax.Array], jax.Array] = nn.tanh,
 ) -> Program:
-    """The program for an environment.
+    """Makes the program for an environment.
 
     Args:
-      env: with gymnax's `reset(key, params)`, `step(key, state, action, params)` and discrete actions.
-      params: its params.
+      env: an environment with gymnax's `reset(key, params)`, `step(key, state, action, params)` and discrete actions.
+      params: the environment's params.
       num_envs: number of environments, which `vmap` maps over.
-      num_steps: steps of each in an update.
+      num_steps: steps of each environment in an update.
       num_updates: number of updates.
-      learning_rate: at the start; it falls to zero.
-      activation: of the hidden layers.
+      learning_rate: the initial learning rate, which decays linearly to zero.
+      activation: activation of the hidden layers.
     """
     network: Any = ActorCritic(env.action_space(params).n, activation)
     steps = num_updates * EPOCHS * MINIBATCHES
@@ -166,7 +166,7 @@ def make(
 
 
 def five(step: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Five values of a step: gymnax 1 returns `terminated` and `truncated`."""
+    """Converts the six values of gymnax 1's `step` to five."""
     if len(step) == 5:
         return step
     obs, state, reward, terminated, truncated, info = step

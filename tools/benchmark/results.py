@@ -1,9 +1,9 @@
-"""Time to a result: seconds of a CPU from the start of Python until an agent earns what it should.
+"""Time to result: CPU seconds from the start of Python until an agent reaches a return, including compile time.
 
-They include the compilation. Each program runs in a process of its own on one core, one seed: envcore's with settings
-for the goal, which `GOALS` shows, the others with those that their authors give. It trains in about a hundred parts,
-and ends at the first part after which its agent earns the goal: by 64 greedy episodes, of rejax' agent sampled ones,
-or by the mean return of the episodes that ended in the part. `python results.py PROGRAM GOAL` runs one.
+Each program runs in a separate process on one core, with one seed. envcore's programs use the settings in `GOALS`, and
+the others use their authors' settings. A program trains in about a hundred parts, and stops after the first part in
+which its agent reaches the goal. The return is the mean over 64 greedy episodes (sampled episodes for rejax's agent),
+or over the training episodes that ended in the part. `python results.py PROGRAM GOAL` runs one program.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from typing import Any, NamedTuple
 
 import measure
 
-EPISODES, PARTS, LIMIT = 64, 100, 900.0  # seconds of a CPU after which a program has failed
-_LONGEST = 500  # steps of an episode that is played for its return
+EPISODES, PARTS, LIMIT = 64, 100, 900.0  # limit in CPU seconds
+_LONGEST = 500  # steps of an evaluation episode
 
 
 class Goal(NamedTuple):
-    """What an agent should earn.
+    """A return to reach.
 
     Attributes:
-      env_id: of the environment.
+      env_id: id of the environment.
       wanted: the return.
-      is_greedy: whether in episodes that are played for it, with its most probable actions; otherwise in training.
-      ours: the settings of envcore's programs, by algorithm, where they differ from those of the environment's file.
-      total_steps: of PureJaxRL's PPO, its paper's, which decides how its learning rate falls; and of rejax'.
+      is_greedy: whether the return is measured in evaluation episodes with greedy actions, or else during training.
+      ours: settings of envcore's programs by algorithm, if they differ from the environment's tuned settings.
+      total_steps: total steps of rejax and of PureJaxRL's PPO, as in its paper. Its learning rate schedule depends on
+        them.
     """
 
     env_id: str
@@ -53,7 +54,7 @@ GOALS = {
 }
 
 Points = Iterator[tuple[int, float]]
-"""Steps so far, and what the agent earns."""
+"""Steps so far, and the agent's return."""
 
 
 def _ours(algorithm: str, goal: Goal) -> Points:
@@ -115,7 +116,7 @@ def _rejax(goal: Goal) -> Points:
     @jax.jit
     def part(state: Any, key: jax.Array) -> tuple[Any, jax.Array]:
         state, _ = jax.lax.scan(lambda state, _: (algorithm.train_iteration(state), None), state, length=each)
-        act = jax.vmap(algorithm.make_act(state))  # which samples
+        act = jax.vmap(algorithm.make_act(state))  # samples actions
         return state, _earned(env, params, lambda obs, key: act(obs, jax.random.split(key, EPISODES)), key)
 
     state = jax.jit(algorithm.init_state)(jax.random.PRNGKey(0))
@@ -125,7 +126,7 @@ def _rejax(goal: Goal) -> Points:
 
 
 class _FiveValues:
-    """An environment of gymnax 1 with the five values of a step that rejax expects."""
+    """Makes `step` of a gymnax 1 environment return five values, as rejax expects."""
 
     def __init__(self, env: Any):
         self._env = env
@@ -143,7 +144,7 @@ class _FiveValues:
 
 
 def _earned(env: Any, params: Any, act: Callable[[Any, Any], Any], key: Any) -> Any:
-    """The mean return of episodes."""
+    """Plays `EPISODES` episodes and returns their mean return."""
     import jax
     import jax.numpy as jnp
     from purejaxrl import five
@@ -171,7 +172,7 @@ PROGRAMS: dict[str, Callable[[Goal], Points]] = {
 
 
 def measure_all(goals: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """A row for each goal and program that has settings for it: seconds, those of compiling, steps, return."""
+    """Yields a row for each goal and each program with settings for it, with seconds, compile time, steps, return."""
     for name in goals or GOALS:
         for program in PROGRAMS:
             if program != "envcore pqn" or "pqn" in GOALS[name].ours:
@@ -181,7 +182,7 @@ def measure_all(goals: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    """Runs one program until it has reached a goal; prints a JSON object."""
+    """Runs one program until it reaches a goal, and prints a JSON object."""
     program, name = sys.argv[1:]
     measure.on_one_core()
     import jax
@@ -192,7 +193,7 @@ def main() -> None:
         if event.startswith("/jax/core/compile/"):
             ended = time.perf_counter()
             while compiling and compiling[-1][0] > ended - duration_secs:
-                compiling.pop()  # a part of this one
+                compiling.pop()  # nested in this one
             compiling.append((ended - duration_secs, ended))
 
     jax.monitoring.register_event_duration_secs_listener(listen)

@@ -1,8 +1,8 @@
-"""Waiting: seconds of a CPU from `make` to a first result, which are imports, tracing and compilation.
+"""Startup time: CPU seconds from `make` to a first result, for imports, tracing and compilation.
 
-Each program runs in a process of its own on one core, first as it is, then with the compiled programs that a run before
-has kept. Importing JAX and starting its backend, about a second, are not counted. `python waiting.py SIDE PROGRAM ID
-FOLDER [--cached]` measures one.
+Each program runs in a separate process on one core, first without and then with JAX's compilation cache. The time to
+import JAX and start its backend, about a second, is not included. `python waiting.py SIDE PROGRAM ID FOLDER [--cached]`
+measures one program.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 import measure
 from workloads import has_gymnax
 
-NUM_ENVS, NUM_STEPS = 64, 128  # of rollouts, and of an update of PPO
+NUM_ENVS, NUM_STEPS = 64, 128  # of rollouts and PPO updates
 
 Program = Callable[[str, str], Any]
-"""What computes a result from a side, "envcore" or "gymnax", and the id of an environment."""
+"""A function that computes a result, given a side, "envcore" or "gymnax", and an environment id."""
 
 
 def _make(side: str, env_id: str) -> tuple[Any, Any]:
@@ -33,7 +33,7 @@ def _make(side: str, env_id: str) -> tuple[Any, Any]:
 
 
 def _step(side: str, env_id: str) -> Any:
-    """Reset and step of one environment, each jitted."""
+    """Resets and steps one environment, each with `jit`."""
     import jax
 
     env, params = _make(side, env_id)
@@ -44,7 +44,7 @@ def _step(side: str, env_id: str) -> Any:
 
 
 def _rollout(side: str, env_id: str) -> Any:
-    """Random actions in a batch of environments."""
+    """Rolls out random actions in a batch of environments."""
     import jax
 
     env, params = _make(side, env_id)
@@ -79,7 +79,7 @@ def _rollout(side: str, env_id: str) -> Any:
 
 
 def _update(side: str, env_id: str) -> Any:
-    """A first update of PPO: of ours, on gymnax's environments of PureJaxRL's."""
+    """Computes the first update of PPO, with envcore's PPO or, on gymnax's environments, PureJaxRL's."""
     import jax
 
     env, params = _make(side, env_id)
@@ -100,9 +100,9 @@ PROGRAMS: dict[str, Program] = {"step": _step, "rollout": _rollout, "update": _u
 
 
 def measure_all(ids: Iterable[str], runs: int) -> Iterator[dict[str, Any]]:
-    """A row for each environment and side: the seconds of each program, first as it is and then cached.
+    """Yields a row for each environment and side, with the seconds of each program without and with the cache.
 
-    Of several runs the fastest counts: what else a processor does makes a process slower by up to a half, never faster.
+    The fastest of several runs counts, because other load makes a process up to 50% slower, but never faster.
     """
     for env_id in ids:
         for side in ("envcore", "gymnax")[: 1 + has_gymnax(env_id)]:
@@ -118,7 +118,7 @@ def measure_all(ids: Iterable[str], runs: int) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    """Runs one program and prints its seconds; unless they are `--cached`, it then keeps what it compiled."""
+    """Runs one program and prints its seconds. Without `--cached`, it then fills the cache."""
     side, program, env_id, folder, *more = sys.argv[1:]
     measure.on_one_core()
     import jax
@@ -136,14 +136,14 @@ def main() -> None:
 
 
 def _use_folder(folder: str) -> None:
-    """Keeps all compiled programs in the folder, and loads those that it holds."""
+    """Sets the folder of JAX's compilation cache, and caches all programs."""
     import jax
     from jax.experimental.compilation_cache import compilation_cache
 
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
     jax.config.update("jax_compilation_cache_dir", folder)
-    compilation_cache.reset_cache()  # it has begun without a folder
+    compilation_cache.reset_cache()  # it was initialized without a folder
 
 
 if __name__ == "__main__":

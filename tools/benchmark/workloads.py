@@ -1,4 +1,4 @@
-"""The timed programs of the libraries: one builder per variant, which returns `run(key) -> float32 ()`."""
+"""The programs to time. Each variant has a builder, which returns `run(key) -> float32 ()`."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ SUITES = {
     ),
     "minatar": ("Asterix-MinAtar", "Breakout-MinAtar", "Freeway-MinAtar", "Seaquest-MinAtar", "SpaceInvaders-MinAtar"),
 }
-"""Environments by suite; without MNISTBandit-bsuite, which downloads images."""
+"""Environments by suite, without MNISTBandit-bsuite, which downloads images."""
 
 ROLLOUT_STEPS = 128
-"""Steps of each environment in an update of PPO."""
+"""Steps of each environment in a PPO update."""
 _NATIVE = ", native"
 
 
 def seen(obs: jax.Array, step: jax.Array) -> jax.Array:
-    """The sum of one column of observations as float32, a different one in each step.
+    """Returns the sum of one column of observations as float32, a different column in each step.
 
-    A loop carries the observations of a step to the next one, which reads this column, so that XLA has to store them
-    all. A sum of all does not work: on XLA's CPU backend it is a scalar loop, slower than most steps. A static slice or
-    an optimization barrier does not work either: XLA then computes only part of the observation.
+    The loop carries the observations of a step to the next iteration, which reads this column, so that XLA has to store
+    them all. Alternatives do not work. A sum over all observations is a scalar loop in XLA's CPU backend, which is
+    slower than most steps. With a static slice or an optimization barrier, XLA computes only part of the observation.
     """
     flat = obs.reshape(obs.shape[0], -1)
     column = jax.lax.dynamic_index_in_dim(flat, step % flat.shape[1], axis=1, keepdims=False)
@@ -59,7 +59,7 @@ def seen(obs: jax.Array, step: jax.Array) -> jax.Array:
 
 
 def memory_floor(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """A loop without an environment, which only writes and carries as many numbers as the observations have."""
+    """A loop without an environment, which only writes and carries arrays of the observations' size."""
     env, params = envcore.make(env_id)
     space = env.observation_space(params)
     shape, dtype = (num_envs, math.prod(space.shape)), jnp.float32 if reading == "float32" else space.dtype
@@ -77,7 +77,7 @@ def memory_floor(env_id: str, num_envs: int, num_steps: int, reading: str) -> Ru
 
 
 def gymnax_vmap(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """Gymnax in the faster of the usual loops: keys from one split, all actions sampled at once."""
+    """Gymnax in the fastest common loop, with keys from one split and all actions sampled at once."""
     env, params = make_gymnax(env_id)
     return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, env.action_space(params), reading)
 
@@ -89,19 +89,19 @@ def pgx_vmap(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
 
 
 def envcore_same_loop(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """Envcore in exactly gymnax's loop: only `reset` and `step` are envcore's."""
+    """Envcore's `reset` and `step` in exactly the same loop as gymnax."""
     env, params = envcore.make(env_id)
     return _vmap_loop(env, params, num_envs, num_steps, jax.random.split, env.action_space(params), reading)
 
 
 def envcore_vmap(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """Envcore's per-environment API under vmap, with its own split (the same numbers) and batched action space."""
+    """Envcore under `vmap`, with envcore's `split` (the same keys) and batched action space."""
     env, params = envcore.make(env_id)
     return _vmap_loop(env, params, num_envs, num_steps, envcore.random.split, None, reading)
 
 
 def envcore_batched(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """A loop that steps a `Batched`."""
+    """Envcore's `Batched` in a loop."""
     env, params = envcore.make(env_id)
     batch = Batched(env, num_envs)
     actions = batch.action_space(params)
@@ -116,7 +116,7 @@ def envcore_batched(env_id: str, num_envs: int, num_steps: int, reading: str) ->
 
 
 def envcore_rollout(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
-    """Envcore's own rollout, in which the observation that a policy gets is read and stored."""
+    """Envcore's `run_rollout`, which reads and stores the observations that the policy gets."""
 
     def collect(transition: Any) -> jax.Array:
         obs, step = as_read(transition.obs, reading), transition.state.time[0]
@@ -127,7 +127,7 @@ def envcore_rollout(env_id: str, num_envs: int, num_steps: int, reading: str) ->
 
 
 def _stored(variant: str) -> Callable[[str, int, int, str], Any]:
-    """A rollout that returns what it stores; envcore-native's with that end of the name."""
+    """A rollout that returns the stored steps, by envcore or, if the name ends in "native", by envcore-native."""
     name = variant.removesuffix(_NATIVE)
 
     def collect(step: Any) -> Any:
@@ -140,7 +140,7 @@ def _stored(variant: str) -> Callable[[str, int, int, str], Any]:
 
 
 def _ppo(variant: str) -> Callable[[str, int, int, str], Run]:
-    """Training with PPO, two networks of 64 x 64 units; it returns a number that depends on all weights."""
+    """Training with PPO and two networks of 64 x 64 units. It returns a number that depends on all weights."""
 
     def build(env_id: str, num_envs: int, num_steps: int, reading: str) -> Run:
         length = min(ROLLOUT_STEPS, num_steps)
@@ -177,10 +177,10 @@ VARIANTS: dict[str, Callable[[str, int, int, str], Any]] = {
 
 
 def has(variant: str, env_id: str) -> bool:
-    """Whether the variant exists for an environment: the peer libraries lack some, and may not be installed."""
+    """Whether the variant exists for an environment, and its library is installed."""
     env, params = envcore.make(env_id)
     if variant in ("gymnax + PPO", "envcore + PPO") and not hasattr(env.action_space(params), "n"):
-        return False  # PureJaxRL's needs discrete actions
+        return False  # PureJaxRL's PPO needs discrete actions
     if variant.endswith(_NATIVE):
         return importlib.util.find_spec("warp") is not None
     if variant == "pgx":
@@ -204,7 +204,7 @@ def make_gymnax(env_id: str) -> tuple[Any, Any]:
 
 
 def logged(env: Any, library: str) -> Any:
-    """The environment with a library's wrapper for returns."""
+    """Wraps an environment in a library's `LogWrapper`."""
     if library == "envcore":
         return LogWrapper(env)
     from gymnax.wrappers.purerl import LogWrapper as Theirs  # pyright: ignore[reportMissingImports]
@@ -213,7 +213,7 @@ def logged(env: Any, library: str) -> Any:
 
 
 class Pgx:
-    """A game of pgx with gymnax's `reset` and `step`."""
+    """A pgx game with gymnax's `reset` and `step`."""
 
     def __init__(self, env_id: str):
         import pgx
@@ -234,12 +234,12 @@ class Pgx:
 
 
 def as_read(obs: jax.Array, reading: str) -> jax.Array:
-    """Observations as a loop carries them: in their own dtype, or as float32, which networks read."""
+    """Converts observations to float32, which networks read, or keeps their dtype."""
     return obs.astype(jnp.float32) if reading == "float32" else obs
 
 
 def readings(variant: str, env_id: str) -> dict[str, str]:
-    """How a program reads observations, "own" and "float32", with the dtypes."""
+    """Returns the ways in which a program reads observations, "own" and "float32", with their dtypes."""
     if (variant not in (FLOOR, "gymnax", "pgx") and not variant.startswith("envcore")) or "PPO" in variant:
         return {"float32": "float32"}
     make = {"gymnax": make_gymnax, "pgx": lambda env_id: (Pgx(env_id), None)}.get(variant, envcore.make)
@@ -251,7 +251,7 @@ def readings(variant: str, env_id: str) -> dict[str, str]:
 def _vmap_loop(
     env: Any, params: Any, num_envs: int, num_steps: int, split: Callable[..., jax.Array], space: Any, reading: str
 ) -> Run:
-    """The usual loop over `vmap`; without a space of actions to sample by `jax.random`, envcore's batched one."""
+    """The common loop over `vmap`. Samples actions of `space` with `jax.random`, or envcore's batched space if None."""
     reset, step = jax.vmap(env.reset, (0, None)), jax.vmap(env.step, (0, 0, 0, None))
     act: Callable[[jax.Array], Any]
     if space is None:
@@ -317,7 +317,7 @@ def _rollout_of(variant: str) -> Any:
 
 
 def _network(env: Any, params: Any) -> Callable[..., Any]:
-    """A policy that is a network of 64 x 64 units."""
+    """Returns a policy that evaluates a network of 64 x 64 units."""
     space = env.action_space(params)
     sizes = (math.prod(env.observation_space(params).shape), 64, 64, space.n if hasattr(space, "n") else space.shape[0])
     keys = jax.random.split(jax.random.PRNGKey(7), 3)

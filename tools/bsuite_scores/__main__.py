@@ -10,13 +10,13 @@
 #     "setuptools<81",
 # ]
 # ///
-"""Records bsuite's own scores of several agents, with the logs they are computed from.
+"""Record the scores that bsuite's analysis gives to several agents, with the agents' logs.
 
     uv run tools/bsuite_scores/__main__.py [agents ...]
 
-bsuite's analysis needs old libraries; uv reads them from the head of this file and installs them separately from the
-project's own. One agent is bsuite's random agent, with fewer episodes and without mnist's data. The logs of the others
-are generated from a seed: their scores range from 0 to 1, and some logs stop early, continue for too long or contain
+bsuite's analysis needs old libraries. uv reads them from the head of this file and installs them in a separate
+environment. One agent is bsuite's random agent, with fewer episodes and without mnist's data. The other agents' logs
+are generated from a seed. Their scores range from 0 to 1, and some logs stop early, continue for too long or contain
 two runs. The random agent's logs differ each time, because most of bsuite's environments have no seed.
 """
 
@@ -43,7 +43,7 @@ _GOLDEN = Path(__file__).parents[2] / "tests" / "golden" / "bsuite_scores"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("agents", nargs="*", metavar="NAME", help="default: all")
+    parser.add_argument("agents", nargs="*", metavar="NAME", help="agents (default: all)")
     parser.add_argument("--out", type=Path, default=_GOLDEN, help="folder for the recordings")
     args = parser.parse_args()
     warnings.simplefilter("ignore")  # the old libraries warn about each other
@@ -58,9 +58,9 @@ def main() -> None:
 
 
 def official_scores(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The results of bsuite's analysis of the logs in a folder: scores and their means by tag.
+    """Runs bsuite's analysis of the logs in a folder, and returns the scores and their means by tag.
 
-    bsuite reads the files in the order of the file system; here they are sorted in the order of bsuite's sweep.
+    bsuite reads files in the order of the file system. Here they are sorted in the order of bsuite's sweep.
     """
     order = {f"bsuite_id_-_{bsuite_id.replace('/', '-')}.csv": i for i, bsuite_id in enumerate(sweep.SWEEP)}
     paths = sorted(map(str, folder.glob("*.csv")), key=lambda path: order[Path(path).name])
@@ -71,7 +71,7 @@ def official_scores(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def pack(folder: Path, path: Path, scores: pd.DataFrame, tags: pd.DataFrame) -> None:
-    """Writes one agent's logs and scores into one file."""
+    """Writes an agent's logs and scores to one file."""
     logs = {file.stem: pd.read_csv(file) for file in sorted(folder.glob("*.csv"))}
     rows = pd.concat(logs.values(), ignore_index=True)
     names = list(logs)

@@ -1,4 +1,4 @@
-"""The agents whose logs are scored; each is a function that writes logs in bsuite's format into a folder."""
+"""The agents to score. Each is a function that writes logs in bsuite's format to a folder."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _RANDOM_EPISODES = {
 
 
 def random_agent(folder: Path) -> None:
-    """The random agent of bsuite in its environments, with few episodes where episodes are long."""
+    """Runs bsuite's random agent, with fewer episodes if these are long."""
     for bsuite_id in sweep.SWEEP:
         family = _family(bsuite_id)
         if family == "mnist":
@@ -51,14 +51,14 @@ def quick(folder: Path) -> None:
 
 
 def slow(folder: Path) -> None:
-    """Learns some tasks after half of the episodes, others never."""
+    """Learns some tasks after half of the episodes, and others never."""
     rng = np.random.RandomState(2)
     for bsuite_id, episodes in _ids():
         _write(folder, bsuite_id, _learning(rng, bsuite_id, _logged(episodes), episodes, tau=0.15, floor=0.3))
 
 
 def unfinished(folder: Path) -> None:
-    """Was stopped at different points; it never started some ids and three whole experiments."""
+    """Stops at different points, and skips some ids and three whole experiments."""
     rng = np.random.RandomState(3)
     for bsuite_id, episodes in _ids():
         played = int(episodes * rng.choice([1, 0.5, 0.1, 0.005], p=[0.4, 0.3, 0.2, 0.1]))
@@ -68,7 +68,10 @@ def unfinished(folder: Path) -> None:
 
 
 def overlong(folder: Path) -> None:
-    """Continued after the last episode, in some logs twice; mnist's logs begin late, bandit's lack the last episode."""
+    """Continues after the last episode, in some logs twice.
+
+    Logs of mnist start late, and logs of bandit do not contain the last episode.
+    """
     rng = np.random.RandomState(4)
     for bsuite_id, episodes in _ids():
         name, number = bsuite_id.split("/")
@@ -86,14 +89,14 @@ def overlong(folder: Path) -> None:
 
 
 def perfect(folder: Path) -> None:
-    """Never fails; has logs for one id in four."""
+    """Never fails. Has logs for every fourth id."""
     for bsuite_id, episodes in list(_ids())[::4]:
         logged = _logged(episodes)
         _write(folder, bsuite_id, _log(bsuite_id, logged, 0 * logged, np.ones(len(logged))))
 
 
 def hopeless(folder: Path) -> None:
-    """Always fails; has logs for one id in four."""
+    """Always fails. Has logs for every fourth id."""
     for bsuite_id, episodes in list(_ids())[::4]:
         logged = _logged(episodes)
         _write(folder, bsuite_id, _log(bsuite_id, logged, logged, np.zeros(len(logged))))
@@ -111,17 +114,17 @@ AGENTS: Mapping[str, Callable[[Path], None]] = {
 
 
 def _family(bsuite_id: str) -> str:
-    """The experiment of an id, without noise and rescaled rewards."""
+    """Returns the experiment of an id, without the suffix for noise or rescaled rewards."""
     return bsuite_id.split("/")[0].removesuffix("_noise").removesuffix("_scale")
 
 
 def _ids() -> Iterator[tuple[str, int]]:
-    """Every id, with its number of episodes."""
+    """Iterates over all ids and their numbers of episodes."""
     yield from sweep.EPISODES.items()
 
 
 def _logged(episodes: int) -> np.ndarray:
-    """The numbers of the episodes that bsuite logs, up to this one."""
+    """Returns the episodes that bsuite logs, up to the given number."""
     every = (round(10**power * ratio) for power in range(6) for ratio in _RATIOS if power or ratio == int(ratio))
     return np.array([episode for episode in every if episode <= episodes])
 
@@ -129,7 +132,7 @@ def _logged(episodes: int) -> np.ndarray:
 def _learning(
     rng: np.random.RandomState, bsuite_id: str, logged: np.ndarray, episodes: int, tau: float, floor: float
 ) -> pd.DataFrame:
-    """A log of an agent that fails less and less.
+    """Generates the log of an agent that learns.
 
     Its failure rate decays from 1 to about `floor`, within a fraction of about `tau` of the episodes. Both vary by id,
     and the later ids of an experiment are harder.
@@ -143,7 +146,7 @@ def _learning(
 
 
 def _log(bsuite_id: str, logged: np.ndarray, failures: np.ndarray, skill: np.ndarray) -> pd.DataFrame:
-    """A log from the number of failures up to each logged episode, and the fraction of the best result in it."""
+    """Makes a log from the failures up to each logged episode, and the skill as a fraction of the best result."""
     columns: dict[str, np.ndarray]
     match _family(bsuite_id):
         case "bandit":
@@ -171,7 +174,7 @@ def _log(bsuite_id: str, logged: np.ndarray, failures: np.ndarray, skill: np.nda
         case "umbrella_distract" | "umbrella_length":
             total_return, columns = logged - failures, {"total_regret": failures}
         case family:
-            raise ValueError(f"there is no generator of logs for {family}")
+            raise ValueError(f"no log generator for {family}")
     standard = {"steps": 10 * logged, "episode": logged, "total_return": total_return.astype(float)}
     latest = {"episode_len": 10, "episode_return": np.sign(skill - 0.5)}
     return pd.DataFrame({**standard, **latest, **columns})

@@ -1,10 +1,10 @@
-"""Builds every distribution into `dist`, and tries each wheel in an environment of its own.
+"""Build all distributions into `dist`, and test each wheel in a separate virtual environment.
 
     uv run python tools/check_wheels [NAME...]
 
-Each wheel is installed with those of ours that it depends on and the third-party versions of uv.lock. There it must
-import, and each environment that it announces without a foreign library must start. Prints one line per distribution;
-the exit status is 1 if any of them fails.
+Each wheel is installed with our wheels that it depends on, and third-party versions from uv.lock. Then the package must
+import, and each of its environments must start, except for bridged ones. Prints one line per distribution. The exit
+status is 1 if any of them fails.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def main() -> None:
     run("uv", "build", "--quiet", "--all-packages", "--clear", "--out-dir", dist)
     wheels = {path.name.partition("-")[0].replace("_", "-"): path for path in sorted(dist.glob("*.whl"))}
     if unknown := set(names) - set(wheels):
-        parser.error(f"no distribution is called {min(unknown)}")
+        parser.error(f"there is no distribution {min(unknown)}")
     failures = 0
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(2) as pool:
         lock = Path(scratch) / "constraints.txt"
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def tried(name: str, wheel: Path, lock: Path) -> tuple[bool, str]:
-    """Whether a wheel works in an environment of its own, and what it prints or the error."""
+    """Tests a wheel in a new virtual environment. Returns whether it works, and its output or error."""
     package, venv = name.replace("-", "_"), lock.with_name(name)
     missing = {f"{package}/py.typed"} - {*zipfile.ZipFile(wheel).namelist()}
     if missing:
@@ -77,10 +77,10 @@ def tried(name: str, wheel: Path, lock: Path) -> tuple[bool, str]:
 
 
 def run(*command: str | Path) -> str:
-    """What a command prints.
+    """Runs a command and returns its output.
 
     Raises:
-      subprocess.CalledProcessError: it fails.
+      subprocess.CalledProcessError: the command fails.
     """
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 

@@ -1,10 +1,10 @@
-"""Copies recordings of the original environments into tests/golden, with fewer rows.
+"""Copy recordings of the original environments to tests/golden, with fewer rows.
 
     python tools/golden FOLDER [--files 'classic.*.npz'] [--rows 500] [--out tests/golden]
 
-Rows with the same segment and set of events form a class. The copy keeps at most `--rows` of each class, evenly spaced
-and in order, so that no segment and no combination of events is lost. Resets and constants are kept unchanged. Equal
-input gives equal files, byte for byte.
+Rows with the same segment and set of events form a class. The copy keeps at most `--rows` rows of each class, evenly
+spaced and in order, so that every segment and every combination of events remains. Resets and constants are unchanged.
+Equal input gives equal files, byte for byte.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def thin_out(source: Path, copy: Path, rows: int) -> tuple[int, int]:
-    """Writes the copy of one file; returns its number of rows, and the original's."""
+    """Writes the copy of one file. Returns the numbers of rows of the copy and of the original."""
     with np.load(source, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     meta = json.loads(str(arrays.pop("meta")))
@@ -58,7 +58,7 @@ def thin_out(source: Path, copy: Path, rows: int) -> tuple[int, int]:
 
 
 def _representatives(labels: np.ndarray, rows: int) -> np.ndarray:
-    """Indices of at most `rows` evenly spaced rows of each distinct label, in order."""
+    """Returns the indices of at most `rows` evenly spaced rows of each distinct label, in order."""
     _, classes = np.unique(labels, axis=0, return_inverse=True)
     members = [np.flatnonzero(classes.ravel() == i) for i in range(classes.max() + 1)]
     even = [m[np.linspace(0, len(m) - 1, min(rows, len(m))).round().astype(int)] for m in members]

@@ -1,9 +1,9 @@
-"""Begins an environment as a copy of the template, plugins/example, with your names.
+"""Start a new environment from the template plugins/example, with your names.
 
     uv run python tools/new_env packages/misc Corridor Corridor-misc      # a module and its test, in a suite
-    uv run python tools/new_env ../envcore-corridor Corridor Corridor-v0  # a suite of your own, in a new folder
+    uv run python tools/new_env ../envcore-corridor Corridor Corridor-v0  # your own suite, in a new folder
 
-The copy works. Replace its rules by yours.
+The copy works as it is. Replace its rules with yours.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _OF_THIS_REPOSITORY = """Now write the rules, and add the environment to:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("suite", type=Path, help="folder of the suite, such as packages/misc, or a new one")
-    parser.add_argument("name", help="of the class, such as FourRooms")
-    parser.add_argument("env_id", help="such as FourRooms-misc")
+    parser.add_argument("suite", type=Path, help="folder of a suite, such as packages/misc, or a new folder")
+    parser.add_argument("name", help="class name, such as FourRooms")
+    parser.add_argument("env_id", help="environment id, such as FourRooms-misc")
     args = parser.parse_args()
     if not re.fullmatch("([A-Z][a-z0-9]+)+", args.name):
         parser.error(f"{args.name!r} is not a class name: write it like FourRooms")
@@ -42,7 +42,7 @@ def main() -> None:
         }
         if there := [path for path in paths.values() if path.exists()]:
             sys.exit(f"error: {there[0]} exists already: choose another class name")
-        for source, path in paths.items():  # pictures need a painter of their own
+        for source, path in paths.items():  # leave out the picture, which needs new code
             text = re.split(r"\n+(?:    def render|def test_the_picture)", source.read_text())[0] + "\n"
             path.write_text(renamed(text, args.name, module, args.env_id, package, package.replace("_", "-")))
             print(path)
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def renamed(text: str, name: str, module: str, env_id: str, package: str, distribution: str) -> str:
-    """A text of the template with other names."""
+    """Replaces the template's names in a text."""
     for old, new in (
         ("WindyGridworld-v0", env_id),
         ("WindyGridworld", name),

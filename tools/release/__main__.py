@@ -1,8 +1,8 @@
-"""Releases the distributions whose change logs begin with a section `## VERSION (unreleased)`.
+"""Release the distributions whose change logs begin with a section `## VERSION (unreleased)`.
 
-    uv run python tools/release --dry-run   # which ones
-    uv run python tools/release             # sets versions and dates, commits, tags and pushes
-    python3 tools/release --files           # the built files of those that the last commit has released
+    uv run python tools/release --dry-run   # list these distributions
+    uv run python tools/release             # set versions and dates, commit, tag and push
+    python3 tools/release --files           # list the built files that the last commit releases
 
 The tag starts the workflow that runs all checks and publishes.
 """
@@ -22,8 +22,8 @@ _DATED = re.compile(r"^## (\S+) \(\d", re.MULTILINE)
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dry-run", action="store_true", help="only say what is released")
-    parser.add_argument("--files", action="store_true", help="print the files that the last commit releases")
+    parser.add_argument("--dry-run", action="store_true", help="only list the distributions to release")
+    parser.add_argument("--files", action="store_true", help="list the files that the last commit releases")
     options = parser.parse_args()
     root = Path(run("git", "rev-parse", "--show-toplevel"))
     logs = sorted(
@@ -39,13 +39,13 @@ def main() -> None:
         return
     versions = {log: found[1] for log in logs if (found := _UNRELEASED.match(log.read_text()))}
     if not versions:
-        sys.exit("error: no change log begins with a section '## VERSION (unreleased)' that says something")
+        sys.exit("error: no change log begins with a nonempty section '## VERSION (unreleased)'")
     for log, version in versions.items():
         print(name_of(log), version)
     if options.dry_run:
         return
     if run("git", "branch", "--show-current") != "main" or run("git", "status", "--porcelain", "-uno"):
-        sys.exit("error: releases are made on the branch main, with everything committed")
+        sys.exit("error: to release, switch to the branch main and commit everything")
     today = datetime.date.today().isoformat()
     for log, version in versions.items():
         log.write_text(log.read_text().replace(f"## {version} (unreleased)", f"## {version} ({today})", 1))
@@ -65,17 +65,17 @@ def main() -> None:
 
 
 def name_of(log: Path) -> str:
-    """The name of the distribution with this change log."""
+    """Returns the name of the distribution with this change log."""
     return "envcore" if log.parent.name == "core" else f"envcore-{log.parent.name}"
 
 
 def replace(path: Path, pattern: str, text: str) -> None:
-    """Replaces the first line of a file that matches."""
+    """Replaces the first match of a pattern in a file."""
     path.write_text(re.sub(pattern, text, path.read_text(), count=1, flags=re.MULTILINE))
 
 
 def run(*command: str) -> str:
-    """What a command prints; exits with its error if it fails."""
+    """Runs a command and returns its output. Exits with its error if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else sys.exit(f"error: {' '.join(command)}: {done.stderr}")
 
