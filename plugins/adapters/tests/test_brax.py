@@ -68,9 +68,9 @@ def test_errors():
     with pytest.raises(InvalidArgumentError, match="expected a random key, got 3"):
         env.reset(3)  # pyright: ignore[reportArgumentType]
     cartpole, _ = envcore.make("CartPole-v1")
-    with pytest.raises(InvalidArgumentError, match="brax makes its own"):
+    with pytest.raises(InvalidArgumentError, match="brax makes batches itself"):
         BraxEnv(Batched(cartpole, 2))
-    with pytest.raises(InvalidArgumentError, match=r"one action or a vector of numbers, Odd has MultiDiscrete"):
+    with pytest.raises(InvalidArgumentError, match=r"Discrete or 1-d Box of actions, Odd has MultiDiscrete"):
         BraxEnv(Odd())
 
 

@@ -100,5 +100,5 @@ def test_errors():
         env.step(2)
     with pytest.raises(InvalidArgumentError, match="seed must be a non-negative integer or None, got"):
         DmEnv("CartPole-v1", seed=-1)
-    with pytest.raises(InvalidArgumentError, match="one at a time"):
+    with pytest.raises(InvalidArgumentError, match="pass a single one"):
         DmEnv(Batched(env.env, 2))

@@ -37,7 +37,7 @@ def test_params_on_the_host_and_on_the_device():
         ("CartPol-v1", None, UnknownEnvironmentError, "CartPole-v1"),
         ("CartPole-v1", {"g": 1}, InvalidParamsError, "no param 'g'; its params: "),
         ("CartPole-v1", {"max_steps_in_episode": 0}, InvalidParamsError, "at least 1, or .* got 0"),
-        (3, None, InvalidArgumentError, "must be an environment of envcore or its id"),
+        (3, None, InvalidArgumentError, "must be an envcore environment or an id"),
     ],
 )
 def test_what_is_refused(env, params, error, message):

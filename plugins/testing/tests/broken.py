@@ -378,7 +378,7 @@ BROKEN: dict[str, tuple[Environment, list[str]]] = {
     "x64": (WideReset(), ["reset[0] is float64[4] instead of float32[4]"]),
     "spaces_of_params": (SpaceMixesDtypes(), ["observation_space: TypePromotionError: "]),
     "types_of_the_spaces": (IntegerObservation(), ["observation_space: obs is int32[4] instead of float32[4]"]),
-    "authors_methods": (WeakObservation(), ["observe: what observe(state, params) returns is weak float32[4]"]),
+    "authors_methods": (WeakObservation(), ["observe: the result of observe(state, params) is weak float32[4]"]),
     "action_mask_type": (MasksByNumber(), ["action_mask: it must be bool", "must have shape (2,), got (3,)"]),
     "bounded_states": (
         SpaceWithoutBounds(),

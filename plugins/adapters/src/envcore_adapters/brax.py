@@ -57,18 +57,18 @@ class BraxEnv(Env):
     """
 
     def __init__(self, env: str | Environment, params: Any = None, **options: Any):
-        inner, params = single(env, params, options, "brax makes its own")
+        inner, params = single(env, params, options, "pass a single one, brax makes batches itself")
         self.params = on_device(params)
         space = inner.action_space(self.params)
         self._num_actions = space.n if isinstance(space, spaces.Discrete) else None
         flat = FlattenObservation(inner)
         if self._num_actions is None:
             if not isinstance(space, spaces.Box) or len(space.shape) != 1:
-                raise InvalidArgumentError(f"brax needs one action or a vector of numbers, {inner.name} has {space!r}.")
+                raise InvalidArgumentError(f"brax needs a Discrete or 1-d Box of actions, {inner.name} has {space!r}.")
             try:
                 flat = RescaleAction(flat)
             except ValueError as error:
-                raise InvalidArgumentError(f"{inner.name} has no actions for brax: {error}") from error
+                raise InvalidArgumentError(f"brax cannot use actions of {inner.name}: {error}") from error
         self.env: Environment = flat
 
     @property

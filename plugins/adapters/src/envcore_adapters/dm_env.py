@@ -47,7 +47,7 @@ class DmEnv(dm_env.Environment):
     """
 
     def __init__(self, env: str | Environment, params: Any = None, seed: int | None = None, **options: Any):
-        self.env, params = single(env, params, options, "dm_env has one at a time")
+        self.env, params = single(env, params, options, "pass a single one, dm_env has no batches")
         self.params = params
         self._words = np.random.SeedSequence(optional_seed(seed)).generate_state(2)
         self._has_begun, self._resets_next = False, True
@@ -111,4 +111,4 @@ def to_spec(space: spaces.Space, name: str) -> Any:
         case spaces.Dict():
             return {key: to_spec(part, f"{name}.{key}") for key, part in space.spaces.items()}
         case _:
-            raise TypeError(f"only envcore's own spaces have a counterpart in dm_env, got {space!r}")
+            raise TypeError(f"only envcore's spaces have a counterpart in dm_env, got {space!r}")

@@ -30,10 +30,10 @@ def chosen(env: str | Environment, params: Any, options: Mapping[str, Any]) -> t
     if isinstance(env, str):
         env = registry.find(env).construct(options)
     elif not isinstance(env, Environment):
-        raise InvalidArgumentError(f"env must be an environment of envcore or its id, got {env!r}.")
+        raise InvalidArgumentError(f"env must be an envcore environment or an id, got {env!r}.")
     elif options:
         raise InvalidArgumentError(
-            f"the option {sorted(options)[0]!r} is only for an environment's id: {env.name} is already made."
+            f"the option {sorted(options)[0]!r} needs an id instead of an environment: {env.name} is already made."
         )
     return env, arguments.checked_params(env, arguments.with_updates(env, params))
 

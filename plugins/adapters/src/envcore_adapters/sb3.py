@@ -164,7 +164,7 @@ class SB3VecEnv(VecEnv):
             return [getattr(self, attr_name)] * len(chosen)
         if attr_name in _SHARED:
             return [getattr(self.vector_env, attr_name)] * len(chosen)
-        raise AttributeError(f"the environments of a batch of {self.vector_env.env.name} have no {attr_name!r}.")
+        raise AttributeError(f"environments of {self.vector_env.env.name} have no attribute {attr_name!r}.")
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Sets the `params` of all environments from the next step on.

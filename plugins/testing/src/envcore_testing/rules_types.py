@@ -125,7 +125,7 @@ def authors_methods(subject: Subject) -> Iterator[str]:
     for name, expected in (("observe", obs), ("action_mask", info.get("action_mask"))):
         for params, which in ((subject.params, "params"), (env.default_params, "env.default_params")):
             found = jax.eval_shape(lambda state: getattr(env, name)(state, params), state)  # noqa: B023
-            for problem in type_differences(found, expected, f"what {name}(state, {which}) returns"):
+            for problem in type_differences(found, expected, f"the result of {name}(state, {which})"):
                 yield f"{name}: {problem}"
 
 

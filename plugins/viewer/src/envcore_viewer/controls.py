@@ -40,7 +40,7 @@ class Controls:
 
     Attributes:
       help: pairs of keys and their meaning.
-      idle: the action while no key is pressed. None if there is no no-op action.
+      idle: the action while no key is pressed. None if no action is a no-op.
 
     Raises:
       PlayError: the action space is neither `Discrete` nor a floating-point `Box`.

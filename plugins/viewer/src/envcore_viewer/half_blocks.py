@@ -50,5 +50,5 @@ def _style(is_indexed: bool, upper: _Pixel, lower: _Pixel | None = None) -> Styl
 
 @functools.lru_cache(maxsize=65536)
 def _indexed(pixel: _Pixel) -> Color:
-    """Returns the nearest color among those that do not depend on the terminal's theme."""
+    """Returns the nearest color that does not depend on the terminal's theme."""
     return Color.from_ansi(16 + int(np.square(_XTERM - pixel).sum(axis=-1).argmin()))

@@ -36,7 +36,7 @@ def play(choice: Choice, fps: float | None, seed: int) -> None:
 
     Args:
       choice: the environment.
-      fps: steps per second. None for the environment's rate, or for one step per key if there is no no-op action.
+      fps: steps per second. None for the environment's rate, or for one step per key if no action is a no-op.
       seed: the seed of the random key.
 
     Raises:

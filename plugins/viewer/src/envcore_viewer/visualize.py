@@ -166,7 +166,7 @@ class Visualizer:
             is_number = trees.kind(leaf.dtype) in ("bool", "integer", "float")
             if not is_number or leaf.shape[:axes] != self._lead or (what == "cum_rewards" and leaf.ndim != axes):
                 raise InvalidArgumentError(
-                    f"{what} must be numbers, one entry for each state, with the leading axes {self._lead}, "
+                    f"{what} must be numbers, one entry per state, with the leading axes {self._lead}, "
                     f"got {leaf.dtype} {leaf.shape}."
                 )
         return leaves
@@ -205,7 +205,7 @@ def _stacked(sequence: Any, what: str) -> Any:
     try:
         return jax.tree.map(lambda *x: jnp.stack(x) if trees.is_key(x[0]) else np.stack(x), *sequence)
     except (TypeError, ValueError) as error:
-        message = f"{what} must hold values of one structure and shape: {one_line(error)}"
+        message = f"{what} must hold values of the same structure and shape: {one_line(error)}"
         raise InvalidArgumentError(message) from error
 
 

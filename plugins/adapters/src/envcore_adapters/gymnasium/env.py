@@ -120,7 +120,7 @@ class GymnasiumEnv(Adapter, gymnasium.Env[Any, Any]):  # pyright: ignore[reportI
           AttributeError: the environment has no action mask, or masks combinations of several components.
         """
         if self._entries is None:
-            raise AttributeError(f"{self.env.name} has no masks of single numbers.")
+            raise AttributeError(f"{self.env.name} has no action masks, or masks combinations of components.")
         return self._action_masks
 
     def _action_masks(self) -> np.ndarray[Any, Any]:

@@ -28,7 +28,7 @@ def to_gymnasium_space(space: spaces.Space) -> gymnasium.Space[Any]:
             return gymnasium.spaces.MultiDiscrete(space.nvec, dtype=np.int32)
         case spaces.Box():
             if isinstance(space.low, Tracer) or isinstance(space.high, Tracer):
-                raise InvalidArgumentError(f"Gymnasium's spaces need bounds that are numbers, got {space!r}.")
+                raise InvalidArgumentError(f"Gymnasium's spaces need concrete bounds, got {space!r}.")
             low, high = (np.full(space.shape, bound, space.dtype) for bound in (space.low, space.high))
             return gymnasium.spaces.Box(low, high, space.shape, space.dtype.type)
         case spaces.Tuple():
@@ -36,7 +36,7 @@ def to_gymnasium_space(space: spaces.Space) -> gymnasium.Space[Any]:
         case spaces.Dict():
             return gymnasium.spaces.Dict({name: to_gymnasium_space(part) for name, part in space.spaces.items()})
         case _:
-            raise InvalidArgumentError(f"only envcore's own spaces have a counterpart in Gymnasium, got {space!r}.")
+            raise InvalidArgumentError(f"only envcore's spaces have a counterpart in Gymnasium, got {space!r}.")
 
 
 def widener(space: spaces.Space) -> Callable[[Any], Any] | None:
@@ -66,9 +66,9 @@ def widener(space: spaces.Space) -> Callable[[Any], Any] | None:
 
 
 def mask_entries(space: spaces.Space, mask: Any) -> np.ndarray[Any, Any] | None:
-    """Returns which entries of an action mask stand for a value of a component, bool with the shape of the mask.
+    """Returns which entries of an action mask belong to a value of a component, bool with the shape of the mask.
 
-    None if there is no mask (`mask` is None), or if the mask is over combinations of components.
+    None if `mask` is None, or if it masks combinations of components.
     """
     if mask is None or not isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
         return None
