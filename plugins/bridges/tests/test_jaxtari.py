@@ -130,5 +130,5 @@ def test_errors(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     with pytest.raises(InvalidArgumentError, match="JAXtari has no environment 'pang'"):
         from_jaxtari("pang")
     monkeypatch.setattr("jaxtari.paths.user_data_dir", lambda name: str(tmp_path / name))
-    with pytest.raises(DatasetError, match=r"none are installed. Install them by `python -m jaxtari.install_sprites`"):
+    with pytest.raises(DatasetError, match=r"none are installed. Install them with `python -m jaxtari"):
         envcore.make("jaxtari/pong", difficulty=1)
