@@ -19,7 +19,7 @@ from envcore_adapters.gymnasium.specs import with_time_limit
 class Adapter:
     """Base class of `GymnasiumEnv` and `GymnasiumVectorEnv`.
 
-    - Every step returns new arrays, so you may keep and modify them.
+    - Every step returns new arrays, so you may keep them.
     - `reset(seed=...)` starts from scratch. `reset()` keeps state that survives an auto-reset in envcore, such as the
       statistics of `NormalizeObservation`.
     - If the environment has action masks, the info of every reset and step contains the `action_mask`.

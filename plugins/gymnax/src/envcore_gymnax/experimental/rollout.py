@@ -28,9 +28,9 @@ class RolloutWrapper:
       env_params: params, or a mapping of the values to change from the defaults.
       env: an environment, instead of `env_name` and `env_kwargs`.
 
-    All three methods return `(obs, action, reward, next_obs, done, cum_return)`. Arrays have a leading axis of length
-    `num_env_steps`, preceded by an axis for the keys and one for the population, if any. `cum_return` (1,) is the
-    return of the first episode.
+    All three methods return `(obs, action, reward, next_obs, done, cum_return)`. The arrays have an axis of length
+    `num_env_steps`, preceded by an axis for the population and an axis for the keys, if any. `cum_return` (1,) is the
+    return of the first episode and has no axis for steps.
 
     `env` may also be an envcore environment. For maximum speed, or to use several devices, use
     `envcore.rollout.run_rollout` with `Batched` or `Sharded`.
