@@ -135,7 +135,7 @@ def test_a_truncation_of_a_class_of_yours() -> None:
     [
         ("2048", {"size": 5}, "got an unexpected keyword argument 'size'"),
         ("tetris", {}, "Pgx has no environment 'tetris'. It has 2048, minatar-asterix, .* and 1 more"),
-        ("tic_tac_toe", {}, "tic_tac_toe is a game for 2 players; envcore-bridges supports games for one player only"),
+        ("tic_tac_toe", {}, "tic_tac_toe is a game for 2 players, but envcore-bridges supports single-player games"),
     ],
 )
 def test_what_is_refused(source: Any, options: dict[str, Any], message: str) -> None:

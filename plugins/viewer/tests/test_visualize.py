@@ -289,7 +289,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "one state": ({"state_seq": STATES[0]}, r"time of shape \(\). Put a single state in a list"),
     "foreign": ({"state_seq": [_FOREIGN]}, "must be CounterState, got SpringState"),
     "not a batch's": ({"env": Batched(ENV, 2)}, r"before the batch's \(2,\): got time of shape \(5,\)\.$"),
-    "mixed": ({"state_seq": [STATES[0], _FOREIGN]}, "state_seq must hold values of one structure and shape"),
+    "mixed": ({"state_seq": [STATES[0], _FOREIGN]}, "state_seq must hold values of the same structure and shape"),
     "cum_rewards of another length": ({"cum_rewards": [1.0, 2.0]}, r"leading axes \(5,\), got float64 \(2,\)"),
     "words": ({"cum_rewards": np.array(["a"] * 5)}, r"got <U1 \(5,\)"),
     "actions of another length": ({"action_seq": [0, 1]}, r"action_seq must be numbers, .* got int64 \(2,\)"),
