@@ -181,7 +181,7 @@ class Wrapper:
     ("source", "options", "message"),
     [
         ("CartPole-v1", {}, r"from_gymnax knows craftax/.*gymnax/.* and classes, got 'CartPole-v1'"),
-        (Wrapper, {}, r"from_gymnax\(Wrapper\) needs .* and Wrapper has none; .* use envcore.wrappers"),
+        (Wrapper, {}, r"from_gymnax\(Wrapper\) needs .* and Wrapper has none\. .* put envcore.wrappers"),
         (Walk, {"wrong": 1}, "unexpected keyword argument 'wrong'"),
     ],
 )
