@@ -32,7 +32,7 @@ def envcore_env_specs() -> list[EnvSpec]:
         EnvSpec(
             id="MountainCar-v0",
             entry_point=f"{package}.mountain_car:MountainCar",
-            summary="Drive an underpowered car up a hill.",
+            summary="Drive an underpowered car up a hill with three actions.",
             source=f"{_SOURCE}, Moore (1990)",
         ),
         EnvSpec(

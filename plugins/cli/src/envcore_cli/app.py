@@ -34,12 +34,16 @@ from envcore_cli.options import (
 )
 from envcore_cli.output import write
 
+_FIRST = ("train", "evaluate", "render", "play")
+"""What most users look for, if the plugins are installed."""
+
 
 class _Commands(TyperGroup):
     """The commands below, then those of plugins. A plugin's command is imported only when it is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [*super().list_commands(ctx), *self._of_plugins]
+        found = [*super().list_commands(ctx), *self._of_plugins]
+        return sorted(found, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """For the help, returns a plugin's command with its name and summary, without importing it."""
