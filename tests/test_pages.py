@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "tools" / "site" / "pages"
-CODE = re.compile(r"^```(?:python|\{code-cell\} ipython3)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"^```(?:python|\{code-cell\} ipython3(?:\n:tags:.*)?)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 SHELL = re.compile(r"^```(?:bash|console)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 INSTALL = re.compile(r"^(?:uv )?pip install ((?:.*\\\n)*[^&\n]*)", re.MULTILINE)
 COMMAND = re.compile(r"^(?:\$ )?envcore ([a-z]+)", re.MULTILINE)

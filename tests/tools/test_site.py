@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -16,6 +17,21 @@ from tool_modules import TOOLS
 
 SITE = TOOLS / "site"
 ROOT = TOOLS.parent
+FIRST = {
+    "GPU": "howto/gpu",
+    "custom environment": "tutorials/own_environment",
+    "multiagent": "howto/questions",
+    "early stopping": "howto/train_longer",
+    "continue training": "howto/train_longer",
+    "checkpoint": "howto/checkpoints",
+    "wandb": "howto/logging",
+    "install": "install",
+    "cite": "about/citing",
+    "Atari": "howto/bridges",
+    "MuJoCo": "howto/bridges",
+    "stable baselines": "howto/other_libraries",
+}
+"""What people search for, and the page that comes first."""
 
 
 @pytest.fixture
@@ -48,3 +64,7 @@ def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
     page = (tmp_path / "html" / "environments" / "Breakout-MinAtar.html").read_text().lower()
     for part in ("break bricks", "<td><p>the paddle</p></td>", "sticky_action_prob", "minatar 1.0.15"):
         assert part in page
+    if node := shutil.which("node"):
+        search = [node, Path(__file__).with_name("search.js"), tmp_path / "html", *FIRST]
+        pages = subprocess.run(search, capture_output=True, text=True, check=True).stdout.split()
+        assert dict(zip(FIRST, pages, strict=True)) == FIRST

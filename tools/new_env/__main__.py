@@ -19,7 +19,7 @@ _OF_THIS_REPOSITORY = """Now write the rules, and add the environment to:
   {plugin}: EnvSpec(id="{env_id}", entry_point="{package}.{module}:{name}", summary="...", source="...")
   README.md and CHANGELOG.md of the suite, and README.md of the repository
   tests/golden/streams.json: `uv run python tests/support/streams.py`
-  tools/site/data/checks.json: `uv run python tools/site/checks.py {env_id}`"""
+  tools/site/data/rewards.json: `uv run python tools/site/rewards.py {env_id}`"""
 
 
 def main() -> None:

@@ -1,8 +1,9 @@
 """Builds the documentation: `uv run python tools/site`, then open build/site/html/index.html.
 
-The pages in `tools/site/pages` are text. What the code knows is generated from it: a page an environment, the figures
-of the performance page, the reference. Notebooks are executed, and an error in one of them, or any warning, fails the
-build. Results of notebooks and pictures are kept in build/site for the next build.
+The pages in `tools/site/pages` are text. What the code knows is generated from it: a page for each environment, the
+figures of the performance page, the reference. Tutorials are executed, except the notebooks of envcore-baselines, which
+have their outputs. An error in a tutorial, or any warning, fails the build. Results are kept in build/site for the next
+build.
 """
 
 from __future__ import annotations
@@ -17,61 +18,46 @@ from pathlib import Path
 
 import environments
 import fidelity
-import frames
 import history
 import performance
-import pictures
-import suites
 
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parents[1]
 _EXAMPLES = "plugins/baselines/examples"
-_NOTEBOOKS = ("getting_started", "mountain_car", "anakin", "evolution", "meta_rl", "planning", "gradient")
-_PICTURE = "![24 environments, played by trained agents](environments.webp)"
-_INCLUDE = re.compile("<!-- the rest of (\\S+) after (.*) -->")
+_PART = re.compile("<!-- (.+) -->")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=_ROOT / "build" / "site", help="folder for everything that is made")
-    parser.add_argument("--quick", action="store_true", help="execute no notebook and make no picture")
+    parser.add_argument("--quick", action="store_true", help="execute no tutorial")
     parser.add_argument("--links", action="store_true", help="also check the links to other sites")
     options = parser.parse_args()
     out: Path = options.out.resolve()
     source = out / "source"
-    write_sources(source, None if options.quick else out / "pictures")
+    write_sources(source)
     build("html", source, out, options.quick)
     if options.links:
         build("linkcheck", source, out, options.quick)
     print(out / "html" / "index.html")
 
 
-def write_sources(source: Path, made_pictures: Path | None) -> None:
-    """Writes the folder that Sphinx reads: the pages, and what is generated."""
+def write_sources(source: Path) -> None:
+    """Writes the folder that Sphinx reads: the pages, with generated parts in the places of their comments."""
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(_HERE / "pages", source)
-    for page in source.rglob("*.md"):
-        text = _INCLUDE.sub(lambda match: _rest_of(_ROOT / match[1], match[2]), page.read_text())
-        # Links to the notebooks hold in the repository; here the notebooks are beside the page.
-        text = text.replace("<!-- picture -->", _PICTURE).replace("<!-- number -->", performance.headline())
-        page.write_text(text.replace(f"../../../../{_EXAMPLES}/", ""))
     shutil.copy(_ROOT / ".github" / "environments.webp", source)
-    for name in _NOTEBOOKS:
-        shutil.copy(_ROOT / _EXAMPLES / f"{name}.ipynb", source / "tutorials")
-    if made_pictures is not None:
-        pictures.make(made_pictures)
-        frames.make(made_pictures)
-        shutil.copytree(made_pictures, source / "pictures", dirs_exist_ok=True)
-    environments.write_pages(source / "environments", made_pictures)
-    about, texts = source / "about", _HERE / "pages" / "about"
-    performance.write_page(about / "performance.md", texts / "performance.md")
-    fidelity.write_page(about / "fidelity.md", texts / "fidelity.md", made_pictures)
-    history.write_page(about / "versions.md", texts / "versions.md", suites.our_environments())
-
-
-def _rest_of(path: Path, heading: str) -> str:
-    """What follows a heading in a file of the repository."""
-    return f"\n{path.read_text()}".partition(f"\n{heading}\n")[2] or sys.exit(f"error: {path} has no line {heading!r}")
+    shutil.copy(_ROOT / "core" / "CHANGELOG.md", source / "about" / "core.txt")
+    for notebook in (_ROOT / _EXAMPLES).glob("*.ipynb"):
+        shutil.copy(notebook, source / "tutorials")
+    shutil.copytree(_HERE / "data" / "pictures", source / "pictures")
+    parts = performance.parts() | fidelity.parts() | {"histories": history.table()}
+    parts["picture"] = ["![24 environments, played by trained agents](environments.webp)"]
+    for page in source.rglob("*.md"):
+        text = _PART.sub(lambda match: "\n".join(parts[match[1]]), page.read_text())
+        # Links to the notebooks hold in the repository; here the notebooks are beside the page.
+        page.write_text(text.replace(f"../../../../{_EXAMPLES}/", ""))
+    environments.write_pages(source / "environments")
 
 
 def build(builder: str, source: Path, out: Path, is_quick: bool) -> None:

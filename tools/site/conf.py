@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import sys
 import types
 from pathlib import Path
@@ -13,9 +14,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import cards
 import docstrings
-import times
+from docutils import nodes
 from envcore import painting
 from envcore.version import __version__
+from sphinx import addnodes
 
 project = "envcore"
 author = "the authors of envcore"
@@ -70,12 +72,14 @@ pygments_dark_style = "github-dark"
 myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 3
 
-# Notebooks run while the pages are built, and an error in one of them fails the build.
+# Tutorials run while the pages are built, and an error in one of them fails the build.
+nb_execution_excludepatterns = ["*.ipynb"]  # they have their outputs
 nb_execution_mode = os.environ.get("ENVCORE_SITE_NOTEBOOKS", "cache")
 nb_execution_timeout = 1200
 nb_execution_raise_on_error = True
 nb_merge_streams = True
 
+autodoc_mock_imports = ["brax", "ray"]  # which take seconds to import
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "show-inheritance": True}
@@ -97,6 +101,7 @@ intersphinx_mapping = (
     else {}
 )
 
+_LONGEST_VALUE = 100  # characters of a value that is shown after its name
 suppress_warnings = ["myst.header", "mystnb.unknown_mime_type"]
 
 
@@ -114,7 +119,15 @@ def setup(app: Any) -> None:
             _, *parameters = inspect.signature(obj.__init__).parameters.values()
             plain = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
             return str(inspect.Signature(plain)), returns
+        if signature and "<function" in signature:
+            return re.sub("<function .*?(<.*?>)?>", "...", signature), returns
         return None
+
+    def shorten(app: Any, domain: str, objtype: str, content: nodes.Element) -> None:
+        """Leaves out values that fill pages."""
+        for value in list(content.parent.findall(addnodes.desc_annotation)):
+            if value.astext().lstrip().startswith("=") and len(value.astext()) > _LONGEST_VALUE:
+                value.parent.remove(value)
 
     def skip(app: Any, what: str, name: str, obj: Any, skipped: bool, options: Any) -> Any:
         """Leaves out the fields of named tuples, which their classes describe, and names of generic types."""
@@ -123,7 +136,7 @@ def setup(app: Any) -> None:
 
     app.set_translator("html", cards.Translator)
     app.connect("doctree-resolved", cards.label)
-    app.connect("doctree-resolved", times.say)
+    app.connect("object-description-transform", shorten)
     app.connect("autodoc-skip-member", skip)
     app.connect("autodoc-process-docstring", convert, priority=400)
     app.connect("autodoc-process-signature", sign)

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any, get_type_hints
 
-import checks
 import curves
 import docstrings
 import envcore
@@ -15,7 +14,7 @@ import fidelity
 import history
 import jax
 import numpy as np
-import performance
+import rewards
 import tables
 from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
@@ -30,51 +29,44 @@ _DATA = Path(__file__).with_name("data")
 _BASELINES = "https://github.com/envcore/envcore/tree/main/plugins/baselines#returns"
 
 
-def write_pages(folder: Path, pictures: Path | None) -> None:
-    """Writes a page for each environment of our suites, and their table.
-
-    Args:
-      folder: for the pages.
-      pictures: the folder of their animations, `ID.webp` each; None for pages without.
-    """
+def write_pages(folder: Path) -> None:
+    """Writes a page for each environment and each suite, and one of all, into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     returns = json.loads((_DATA / "returns.json").read_text())
     found: dict[str, list[Registration]] = {name: [] for name in SUITES}
     for each in our_environments():
         found[each.distribution].append(each)
-    lines = ["# Environments", "", "Every environment of our suites, with its rules.", ""]
+    lines = ["# Environments", "", "A page for each, with its rules, its params and what agents earn.", ""]
     for distribution, title in SUITES.items():
         for each in found[distribution]:
             with without_downloads(each.spec.id):
-                page = _page(each, pictures, returns.get(each.spec.id))
+                page = _page(each, returns.get(each.spec.id))
             (folder / f"{each.spec.id}.md").write_text(page)
-        cards, ids = _cards(found[distribution], pictures), [each.spec.id for each in found[distribution]]
+        cards, ids = _cards(found[distribution]), [each.spec.id for each in found[distribution]]
         suite = [f"# {title}", "", f"The environments of `{distribution}`.", "", *cards]
         suite += ["```{toctree}", ":hidden:", "", *ids, "```", ""]
         (folder / f"{distribution}.md").write_text("\n".join(suite))
         lines += [f"## {title}", "", *cards]
-    lines += ["```{toctree}", ":hidden:", "", *SUITES, "```", "", *_families()]
-    (folder / "index.md").write_text("\n".join(lines))
+    (folder / "index.md").write_text("\n".join([*lines, *_families()]))
 
 
-def _cards(found: list[Registration], pictures: Path | None) -> list[str]:
+def _cards(found: list[Registration]) -> list[str]:
     """A card for each environment, with its picture."""
-    lines = ["::::{grid} 2 2 3 3", ":gutter: 2", ""]
+    lines = ["::::{grid} 1 2 3 3", ":gutter: 2", ""]
     for each in found:
-        image = f":img-top: ../pictures/{each.spec.id}.webp\n" if _has(pictures, each.spec.id) else ""
-        lines += [f":::{{grid-item-card}} {each.spec.id}", f"{image}:link: {each.spec.id}", ":link-type: doc", ""]
+        lines += [f":::{{grid-item-card}} {each.spec.id}", f":link: {each.spec.id}", ":link-type: doc"]
+        lines += [f":img-top: ../pictures/{each.spec.id}.webp", f":img-alt: {each.spec.id} is played", ""]
         lines += [each.spec.summary, ":::"]
     return [*lines, "::::", ""]
 
 
-def _page(found: Registration, pictures: Path | None, returns: Any) -> str:
+def _page(found: Registration, returns: Any) -> str:
     spec = found.spec
     said = json.dumps(spec.summary)  # by search engines, and programs that show a link
     lines = ["---", f"og:description: {said}", "myst:", "  html_meta:", f"    description: {said}", "---"]
     lines += [f"# {spec.id}", "", spec.summary, ""]
-    if _has(pictures, spec.id):
-        lines += [f"```{{image}} ../pictures/{spec.id}.webp", ":class: environment"]
-        lines += [f":alt: {spec.id}, played by the agent below or at random", "```", ""]
+    lines += [f"```{{image}} ../pictures/{spec.id}.webp", ":class: environment"]
+    lines += [f":alt: {spec.id}, played by the agent below or at random", "```", ""]
     lines += ["```python", "import envcore", "", f'env, params = envcore.make("{spec.id}")', "```", ""]
     env: Any
     params: Any
@@ -147,14 +139,11 @@ def _facts(found: Registration, env: Any, params: Any) -> list[str]:
         else f"{limit:,} steps" + (", a termination as in the original" if env.time_limit_terminates else ""),
         "gradients": "of `step` with respect to state, action and params" if env.differentiable else "no",
     }
-    rows |= checks.rows(found.spec.id)
+    rows["reward"] = rewards.sentence(found.spec.id)
     rows["since"] = history.last_change(found)
     licence = next((text for name, text in _LICENCES.items() if found.spec.source.startswith(name)), None)
     if licence:
         rows["licence of the original"] = f"{licence} ([originals](../about/licences.md))"
-    speed = performance.sentence(found.spec.id)
-    if speed:
-        rows["speed"] = f"{speed} ([performance](../about/performance.md))"
     return ["| | |", "|---|---|", *(f"| {name} | {text} |" for name, text in rows.items()), ""]
 
 
@@ -165,8 +154,8 @@ def _learning(env_id: str, returns: Any) -> list[str]:
     command = f"envcore train {returns['algorithm']} {env_id}"
     text = (
         f"**{returns['return']}**, by `{returns['algorithm']}` of [envcore-baselines]({_BASELINES}) after "
-        f"{returns['steps']}: mean and standard deviation over five agents, each of which plays 200 episodes with its "
-        "most probable actions."
+        f"{returns['steps']}: mean and standard deviation over five agents on one machine, each of which plays 200 "
+        "episodes with its most probable actions."
     )
     if env_id in names():
         best = checkpoint.load(path_of(env_id), AboutAgent)[1].returns["mean_return"]
@@ -233,10 +222,6 @@ def _families() -> list[str]:
         for family, members in sorted(families.items())
     ]
     return ["## Families", "", "| ids | environments | distribution | source |", "|---|---|---|---|", *rows, ""]
-
-
-def _has(pictures: Path | None, env_id: str) -> bool:
-    return pictures is not None and (pictures / f"{env_id}.webp").exists()
 
 
 def _indented(text: str) -> str:

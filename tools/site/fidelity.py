@@ -8,7 +8,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import frames
 import numpy as np
 
 _GOLDEN = Path(__file__).parents[2] / "tests" / "golden"
@@ -32,18 +31,9 @@ _FORMULAS = (
 )
 
 
-def write_page(path: Path, text: Path, made_pictures: Path | None) -> None:
-    """Writes the page: the text, with tables in the place of its comments, such as `<!-- figures -->`.
-
-    Args:
-      path: of the page.
-      text: the page without figures.
-      made_pictures: the folder of pictures, in which `frames.make` has made those of this page; None for none.
-    """
-    page = text.read_text().replace("<!-- figures -->", "\n".join(_figures()))
-    page = page.replace("<!-- agents -->", "\n".join(_agents()))
-    page = page.replace("<!-- frames -->", "\n".join([] if made_pictures is None else frames.table(made_pictures)))
-    path.write_text(page.replace("<!-- recordings -->", "\n".join(_recordings())))
+def parts() -> dict[str, list[str]]:
+    """The generated parts of the page by the names that its comments have."""
+    return {"comparisons": _figures(), "agents": _agents(), "recordings": _recordings()}
 
 
 def sentence(env_id: str) -> str:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from envcore.registration import Registration
+from suites import our_environments
 
 _DATA = Path(__file__).with_name("data") / "history.json"
 FIRST = "0.2.0"
@@ -41,16 +42,16 @@ def last_change(found: Registration) -> str:
     return f"{FIRST}, " + (f"changed in {changed[-1]}" if changed else "unchanged")
 
 
-def write_page(path: Path, text: Path, environments: list[Registration]) -> None:
-    """Writes the page: the text, with a table of all histories in the place of `<!-- histories -->`."""
+def table() -> list[str]:
+    """All histories: a row for each environment and version with a change."""
     rows = ["| environment | version | what is new |", "|---|---|---|"]
-    for each in environments:
+    for each in our_environments():
         env_id = each.spec.id
         rows += [
             f"| [{env_id}](../environments/{env_id}.md) | {release} | {change} |"
             for release, change in _changes(each).items()
         ]
-    path.write_text(text.read_text().replace("<!-- histories -->", "\n".join(rows)))
+    return rows
 
 
 def _changes(found: Registration) -> dict[str, str]:

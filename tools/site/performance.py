@@ -17,8 +17,14 @@ _DATA = Path(__file__).with_name("data")
 _README_CHART = Path(__file__).parents[2] / ".github" / "speed.svg"
 _NUM_ENVS = 2048
 _SUITES = {"v": "Classic control", "bsuite": "bsuite", "misc": "Misc", "MinAtar": "MinAtar"}
-_LOOPS = {"envcore, same loop": "same loop", "envcore": "`vmap`", "envcore rollout": "`run_rollout`"}
-_COLUMNS = {"gymnax": "gymnax", "pgx": "pgx", **_LOOPS, "memory floor": "memory floor"}
+_COLUMNS = {
+    "gymnax": "gymnax",
+    "pgx": "pgx",
+    "envcore, same loop": "same loop",
+    "envcore": "`vmap`",
+    "envcore rollout": "`run_rollout`",
+    "memory floor": "memory floor",
+}
 _STORED = {
     "rewards only": "reward",
     "rewards only, native": "reward (envcore-native)",
@@ -36,13 +42,10 @@ _ON_GPU = {"gymnax": "gymnax", "envcore, Batched": "envcore"}
 Row = dict[str, Any]
 
 
-def write_page(path: Path, text: Path) -> None:
-    """Writes the page: the text, with charts and tables in the places of its comments."""
-    page = text.read_text()
+def parts() -> dict[str, list[str]]:
+    """The generated parts of the pages by the names that their comments have."""
     speeds, scaling, waiting, gpu = map(_rows, ("speed", "scaling", "waiting", "gpu"))
-    speeds = [row for row in speeds if row["num_envs"] == _NUM_ENVS]
     sizes = {num_envs: f"{num_envs:,}" for num_envs in sorted({row["num_envs"] for row in gpu})}
-    rollouts = [row for row in speeds if row["variant"] == "envcore rollout"]
     stored = [row | {"stored": _STORED[row["variant"]]} for row in gpu if row["variant"] in _STORED]
     waited = [
         row | {"what": f"{what}, {row['variant']}", "seconds": row[what]}
@@ -51,21 +54,23 @@ def write_page(path: Path, text: Path) -> None:
         if None not in row[what]
     ]
     columns = {f"{what}, {side}": "" for what in ("step", "rollout", "update") for side in ("envcore", "gymnax")}
-    for name, lines in (
-        ("own loop", _chart("envcore, same loop", 10)),
-        ("rollout", _chart("envcore rollout", 20)),
-        ("figures", _figures(speeds)),
-        ("scaling", table(scaling, ["id"], "num_envs", {n: f"{n:,}" for n in (1, 128, 2_048, 16_384, 131_072)})),
-        ("types", table(rollouts, ["id"], "reads", dict.fromkeys(("bool", "int32", "float32"), ""))),
-        ("waiting", table(waited, ["id"], "what", columns, lambda row, _: "{:.2f} ({:.2f})".format(*row["seconds"]))),
-        ("gpu", [line for size in sizes for line in _on_gpu([row for row in gpu if row["num_envs"] == size])]),
-        ("gpu rollouts", table(stored, ["id", "stored"], "num_envs", sizes)),
-        ("gpu training", table(gpu, ["id"], "variant", _TRAINING)),
-        ("machines", _machines()),
-    ):
-        page = page.replace(f"<!-- {name} -->", "\n".join(lines))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page)
+    numbers = {number: f"{number:,}" for number in sorted({row["num_envs"] for row in scaling})}
+    return {
+        "number": [headline()],
+        "own loop": _chart("envcore, same loop", 10),
+        "rollout": _chart("envcore rollout", 20),
+        "figures": _figures(speeds),
+        "scaling": [*table(scaling, ["id"], "num_envs", numbers, _relative), "", _measured(scaling)],
+        "waiting": [
+            *table(waited, ["id"], "what", columns, lambda row, _: "{:.2f} ({:.2f})".format(*row["seconds"])),
+            "",
+            _measured(waiting),
+        ],
+        "gpu": [line for size in sizes for line in _on_gpu([row for row in gpu if row["num_envs"] == size])],
+        "gpu rollouts": table(stored, ["id", "stored"], "num_envs", sizes),
+        "gpu training": table(gpu, ["id"], "variant", _TRAINING),
+        "gpu machine": [_measured(gpu)],
+    }
 
 
 def table(
@@ -86,15 +91,6 @@ def table(
         [*key, *(cell(each[name], each) if name in each else "" for name in titles)] for key, each in found.items()
     ]
     return [f"| {' | '.join(line)} |" for line in lines]
-
-
-def sentence(env_id: str) -> str:
-    """The speed of an environment in one line; "" if it was not measured."""
-    found = _beside_gymnax().get(env_id)
-    if found is None:
-        return ""
-    ours = found["envcore rollout"]
-    return f"{ours:g} million steps a second on one core, {ours / found['gymnax']:.1f} times gymnax"
 
 
 def headline() -> str:
@@ -133,18 +129,12 @@ def _chart(variant: str, limit: float) -> list[str]:
 
 
 def _figures(speeds: Sequence[Row]) -> list[str]:
-    """A table for each suite: millions of steps per second, and the ratios to gymnax in the same reading."""
-    gymnax = {row["id"]: row["speed"] for row in speeds if row["variant"] == "gymnax" and row["reads"] == "float32"}
-
-    def cell(row: Row, others: dict[Any, Row]) -> str:
-        theirs = others["gymnax"]["speed"] if "gymnax" in others else gymnax[row["id"]]
-        return f"{row['speed']:g}" + (f" (x{row['speed'] / theirs:.3g})" if row["variant"] in _LOOPS else "")
-
+    """A table for each suite: millions of steps per second."""
     lines: list[str] = []
     for title in _SUITES.values():
-        rows = [row for row in speeds if _suite_of(row["id"]) == title and row["id"] in gymnax]
+        rows = [row for row in speeds if _suite_of(row["id"]) == title and row["id"] in _beside_gymnax()]
         variants = {name: head for name, head in _COLUMNS.items() if any(row["variant"] == name for row in rows)}
-        lines += [f"### {title}", "", *table(rows, ["id", "reads"], "variant", variants, cell), ""]
+        lines += [f"### {title}", "", *table(rows, ["id", "reads"], "variant", variants), "", _measured(rows), ""]
     return lines
 
 
@@ -165,26 +155,23 @@ def _on_gpu(rows: Sequence[Row]) -> list[str]:
     return ["", lines[0].replace("environment", f"{rows[0]['num_envs']:,} environments", 1), *lines[1:]]
 
 
-def _machines() -> list[str]:
-    """What was measured when, on what."""
-    found: dict[tuple[str, str, str], set[str]] = {}
-    for name, title in (
-        ("scaling", "several numbers of environments"),
-        ("gpu", "one GPU"),
-        ("waiting", "waiting"),
-        ("speed", ""),
-    ):
-        for row in _rows(name):
-            found.setdefault((row["date"], row["machine"], row["jax"]), set()).add(title or _suite_of(row["id"]))
-    rows = [f"| {' | '.join(key)} | {', '.join(sorted(what))} |" for key, what in found.items()]
-    return ["| date | machine | JAX | figures |", "|---|---|---|---|", *sorted(rows)]
+def _measured(rows: Sequence[Row]) -> str:
+    """When rows were measured, and on which machines."""
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        found.setdefault(f"{row['machine']}, JAX {row['jax']}", set()).add(row["date"])
+    return "Measured on " + ", and on ".join(f"{', '.join(sorted(found[name]))} ({name})" for name in found) + "."
+
+
+def _relative(row: Row, others: dict[Any, Row]) -> str:
+    return f"{row['speed'] / others[_NUM_ENVS]['speed']:.2g}"
 
 
 def _beside_gymnax() -> dict[str, dict[str, float]]:
     """Speeds by environment and program, of the environments that gymnax has, observations read as float32."""
     found: dict[str, dict[str, float]] = {}
     for row in _rows("speed"):
-        if (row["num_envs"], row["reads"]) == (_NUM_ENVS, "float32"):
+        if row["reads"] == "float32":
             found.setdefault(row["id"], {})[row["variant"]] = row["speed"]
     return {env_id: row for env_id, row in found.items() if "gymnax" in row}
 

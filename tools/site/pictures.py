@@ -1,48 +1,31 @@
-"""Animations for the pages of the environments: of the baselines' trained agents, or of random play.
+"""Animations for the pages of the environments: `uv run python tools/site/pictures.py [ID...]`.
 
-Those of environments that need data are kept in `data/pictures`. With a run of `envcore train` in DIR they are made by
-
-    envcore render ID --policy trained:DIR --height 320 --out tools/site/data/pictures/ID.webp
+They are kept in `data/pictures`: of the baselines' trained agents, or of random play. Without ids it makes those that
+are missing. MNISTBandit's was made by `envcore render --policy trained:DIR` from a run in DIR.
 """
 
 from __future__ import annotations
 
-import concurrent.futures
-import os
-import shutil
-import subprocess
-import sys
+import argparse
 from pathlib import Path
 
 from envcore_baselines.trained import names
+from envcore_cli.app import app
 from suites import our_environments
 
-_KEPT = Path(__file__).with_name("data") / "pictures"
-_OPTIONS = ("--height", "320")
+FOLDER = Path(__file__).with_name("data") / "pictures"
 
 
-def make(folder: Path) -> None:
-    """Makes `ID.webp` for every environment of our suites that has none yet, or copies the one that is kept."""
-    shutil.copytree(_KEPT, folder, dirs_exist_ok=True)
-    trained = set(names())
-    ids = [each.spec.id for each in our_environments()]
-    missing = [env_id for env_id in ids if not (folder / f"{env_id}.webp").exists()]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in pool.map(lambda env_id: _render(folder, env_id, env_id in trained), missing):
-            pass
+def main() -> None:
+    """Renders the environments."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ids", nargs="*", metavar="ID")
+    missing = [each.spec.id for each in our_environments() if not (FOLDER / f"{each.spec.id}.webp").exists()]
+    for env_id in parser.parse_args().ids or missing:
+        policy, path = "trained" if env_id in names() else "random", str(FOLDER / f"{env_id}.webp")
+        command = ["render", env_id, "--out", path, "--policy", policy, "--steps", "150", "--height", "256"]
+        app(command, standalone_mode=False)
 
 
-def _render(folder: Path, env_id: str, is_trained: bool) -> None:
-    command = [
-        Path(sys.executable).with_name("envcore"),
-        "render",
-        env_id,
-        "--out",
-        folder / f"{env_id}.webp",
-        *_OPTIONS,
-    ]
-    done = subprocess.run(
-        [*command, *(("--policy", "trained") if is_trained else ())], check=False, capture_output=True, text=True
-    )
-    if done.returncode:
-        raise SystemExit(f"error: no picture of {env_id}: {done.stderr.strip()}")
+if __name__ == "__main__":
+    main()

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import tempfile
-from collections.abc import Generator, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Generator
 from unittest import mock
 
 import envcore
@@ -47,9 +44,3 @@ def without_downloads(env_id: str) -> Generator[None, None, None]:
         mock.patch.object(mnist_data, "load", return_value=blank),
     ):
         yield
-
-
-def write_by_id(path: Path, found: Mapping[str, Any]) -> None:
-    """Writes what was found of each environment as JSON, sorted, a line each."""
-    lines = [f" {json.dumps(env_id)}: {json.dumps(row)}" for env_id, row in sorted(found.items())]
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
