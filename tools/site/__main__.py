@@ -2,8 +2,8 @@
 
 The pages in `tools/site/pages` are text. What the code knows is generated from it: a page for each environment, the
 figures of the performance page, the reference. Tutorials are executed, except the notebooks of envcore-baselines, which
-have their outputs. An error in a tutorial, or any warning, fails the build. Results are kept in build/site for the next
-build.
+have their outputs. An error in a tutorial, or any warning, fails the build. Results, and the
+WebAssembly of playable environments, are kept in build/site for the next build.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ import environments
 import fidelity
 import history
 import performance
+import playable
 
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parents[1]
 _EXAMPLES = "plugins/baselines/examples"
 _PART = re.compile("<!-- (.+) -->")
+_PLAYER = re.compile("<!-- play (.+) -->")
 
 
 def main() -> None:
@@ -35,14 +37,19 @@ def main() -> None:
     options = parser.parse_args()
     out: Path = options.out.resolve()
     source = out / "source"
-    write_sources(source)
+    modules = out / "play"
+    if not options.quick:
+        playable.make(modules)
+    write_sources(source, modules)
     build("html", source, out, options.quick)
+    if modules.exists():
+        shutil.copytree(modules, out / "html" / "play", dirs_exist_ok=True)
     if options.links:
         build("linkcheck", source, out, options.quick)
     print(out / "html" / "index.html")
 
 
-def write_sources(source: Path) -> None:
+def write_sources(source: Path, modules: Path) -> None:
     """Writes the folder that Sphinx reads: the pages, with generated parts in the places of their comments."""
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(_HERE / "pages", source)
@@ -54,10 +61,11 @@ def write_sources(source: Path) -> None:
     parts = performance.parts() | fidelity.parts() | {"histories": history.table()}
     parts["picture"] = ["![24 environments, played by trained agents](environments.webp)"]
     for page in source.rglob("*.md"):
-        text = _PART.sub(lambda match: "\n".join(parts[match[1]]), page.read_text())
+        text = _PLAYER.sub(lambda match: "\n".join(playable.lines(match[1], ".", modules)), page.read_text())
+        text = _PART.sub(lambda match: "\n".join(parts[match[1]]), text)
         # Links to the notebooks hold in the repository; here the notebooks are beside the page.
         page.write_text(text.replace(f"../../../../{_EXAMPLES}/", ""))
-    environments.write_pages(source / "environments")
+    environments.write_pages(source / "environments", modules)
 
 
 def build(builder: str, source: Path, out: Path, is_quick: bool) -> None:

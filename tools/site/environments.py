@@ -14,6 +14,7 @@ import fidelity
 import history
 import jax
 import numpy as np
+import playable
 import rewards
 import tables
 from envcore import spaces
@@ -29,7 +30,7 @@ _DATA = Path(__file__).with_name("data")
 _BASELINES = "https://github.com/envcore/envcore/tree/main/plugins/baselines#returns"
 
 
-def write_pages(folder: Path) -> None:
+def write_pages(folder: Path, modules: Path) -> None:
     """Writes a page for each environment and each suite, and one of all, into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     returns = json.loads((_DATA / "returns.json").read_text())
@@ -40,7 +41,7 @@ def write_pages(folder: Path) -> None:
     for distribution, title in SUITES.items():
         for each in found[distribution]:
             with without_downloads(each.spec.id):
-                page = _page(each, returns.get(each.spec.id))
+                page = _page(each, returns.get(each.spec.id), modules)
             (folder / f"{each.spec.id}.md").write_text(page)
         cards, ids = _cards(found[distribution]), [each.spec.id for each in found[distribution]]
         suite = [f"# {title}", "", f"The environments of `{distribution}`.", "", *cards]
@@ -60,13 +61,12 @@ def _cards(found: list[Registration]) -> list[str]:
     return [*lines, "::::", ""]
 
 
-def _page(found: Registration, returns: Any) -> str:
+def _page(found: Registration, returns: Any, modules: Path) -> str:
     spec = found.spec
     said = json.dumps(spec.summary)  # by search engines, and programs that show a link
     lines = ["---", f"og:description: {said}", "myst:", "  html_meta:", f"    description: {said}", "---"]
     lines += [f"# {spec.id}", "", spec.summary, ""]
-    lines += [f"```{{image}} ../pictures/{spec.id}.webp", ":class: environment"]
-    lines += [f":alt: {spec.id}, played by the agent below or at random", "```", ""]
+    lines += playable.lines(spec.id, "..", modules)
     lines += ["```python", "import envcore", "", f'env, params = envcore.make("{spec.id}")', "```", ""]
     env: Any
     params: Any

@@ -40,6 +40,7 @@ class Controls:
 
     Attributes:
       help: pairs of keys and their meaning.
+      values: the action of each key. With Box, a component and its value.
       idle: the action while no key is pressed. None if no action is a no-op.
 
     Raises:
@@ -49,7 +50,7 @@ class Controls:
     def __init__(self, env: Environment, params: Any):
         space = env.action_space(params)
         self._box = space if isinstance(space, spaces.Box) else None
-        self._values: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
         if isinstance(space, spaces.Discrete):
             self.help, self.idle = self._discrete(space, env.action_names)
         elif self._box is not None and np.issubdtype(self._box.dtype, np.floating):
@@ -62,7 +63,7 @@ class Controls:
 
         Discrete: the last key counts. Box: each key sets its component.
         """
-        pressed = [self._values[key] for key in keys if key in self._values]
+        pressed = [self.values[key] for key in keys if key in self.values]
         if not pressed:
             return None
         if self._box is None:
@@ -80,7 +81,7 @@ class Controls:
             action = np.int32(i)
             name = names[i] if names else str(i)
             keys = [key] if name not in _NAMED else [_NAMED[name], key]
-            self._values.update(dict.fromkeys(keys, action))
+            self.values.update(dict.fromkeys(keys, action))
             shown.append(("/".join(_SHOWN.get(key, key) for key in keys), name))
             if name in IDLE:
                 idle = action
@@ -93,6 +94,6 @@ class Controls:
         bounds = zip(low.reshape(-1), high.reshape(-1), strict=True)
         for component, (keys, values) in enumerate(zip(_AXES, bounds, strict=False)):
             for key, value in zip(keys, values, strict=True):
-                self._values[key] = component, value
+                self.values[key] = component, value
                 shown.append((_SHOWN.get(key, key), f"{value:g}" if low.size == 1 else f"[{component}] = {value:g}"))
         return shown, np.asarray((low + high) / 2, space.dtype)
