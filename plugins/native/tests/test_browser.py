@@ -120,6 +120,12 @@ def test_a_policy_acts(tmp_path):
         obs = stepper.step(action).obs
 
 
+def test_a_large_picture_fits_the_stack(tmp_path):
+    module = web(envcore.make("Asterix-MinAtar")[0], tmp_path, height=400)
+    (row,) = node(tmp_path, module, seed=0, actions=[0], pictures=1)
+    assert len(row["picture"]) == 400 * 400 * 3
+
+
 def test_an_action_outside_of_the_space_is_refused(tmp_path):
     module = web(envcore.make("CartPole-v1")[0], tmp_path, height=HEIGHT)
     with pytest.raises(AssertionError, match="2 is not an action of CartPole"):

@@ -21,6 +21,7 @@ from envcore.errors import EnvcoreError
 _FLAGS = ["-O3", "-shared", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-w"]
 _WEB_FEATURES = ["-msimd128", "-mbulk-memory", "-mnontrapping-fptoint"]
 _WEB_FLAGS = ["-O2", "-s", "-w", "-nostdlib", "-Wl,--no-entry", "-ffp-contract=off", "-fno-math-errno", *_WEB_FEATURES]
+_WEB_STACK = "-Wl,-z,stack-size=16777216"  # for the parts of large pictures
 
 
 class CompilerError(EnvcoreError):
@@ -63,7 +64,7 @@ def web(source: str) -> bytes:
     """
     if not importlib.util.find_spec("ziglang"):
         raise CompilerError("WebAssembly needs a compiler: `pip install 'envcore-native[zig]'`.")
-    compiler = [sys.executable, "-m", "ziglang", "cc", "--target=wasm32-freestanding", *_WEB_FLAGS]
+    compiler = [sys.executable, "-m", "ziglang", "cc", "--target=wasm32-freestanding", *_WEB_FLAGS, _WEB_STACK]
     with tempfile.TemporaryDirectory() as folder:
         module = Path(folder) / "module.wasm"
         _compile(compiler, source, module, [])
