@@ -7,10 +7,7 @@ const HELD = 300; // ms until a held key repeats, where nothing moves without a 
 const REST = 700; // ms between the end of an episode and the next one
 
 async function load({ id, file }) {
-  await new Promise((resolve, reject) => {
-    const onerror = () => reject(new Error(`${file} is missing`));
-    document.head.append(make("script", "", { src: file, onload: resolve, onerror }));
-  });
+  await new Promise((onload, onerror) => document.head.append(make("script", "", { src: file, onload, onerror })));
   const [packed, create] = window.envcore[id];
   const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -28,51 +25,47 @@ class Player {
     this.about = JSON.parse(box.dataset.about);
     this.pressed = new Map(); // controls, in the order in which they were pressed
     const { id, controls, hasAgent } = this.about;
-    const label = [id, ...controls.map(({ shown, name }) => `${shown}: ${name}`), "p: pause", "r: restart"].join(", ");
-    const onblur = () => this.pressed.clear();
-    this.canvas = make("canvas", "", { tabIndex: 0, role: "application", ariaLabel: label, onblur });
+    const keys = controls.map(({ shown, name }) => `${shown}: ${name}`);
+    const ariaLabel = [id, ...keys, "p: pause", "r: restart"].join(", ");
+    this.canvas = make("canvas", "", { tabIndex: 0, role: "application", ariaLabel });
+    this.canvas.onblur = () => this.pressed.clear();
     const button = (text, onclick, hidden) => make("button", text, { type: "button", onclick, hidden });
+    const fail = ({ message }) => (this.notice.textContent = `This does not run: ${message ?? "a file is missing"}.`);
+    const start = (mode) => () => this.start(mode).catch(fail);
     this.modes = {
-      person: button("Play", () => this.start("person"), false),
-      agent: button("Watch the trained agent", () => this.start("agent"), !hasAgent),
+      person: button("Play", start("person"), false),
+      agent: button("Watch agent", start("agent"), !hasAgent),
     };
     this.others = [button("Pause", () => this.pause(), true), button("Restart", () => this.restart(), true)];
     this.actions = make("div", "", { role: "group", ariaLabel: "actions", hidden: true });
     this.actions.append(...controls.map((control) => this.actionButton(control)));
-    this.notice = make("span", "", { role: "status" });
-    this.facts = make("span", "");
+    [this.notice, this.facts] = [make("span", "", { role: "status" }), make("span", "")];
     box.append(...Object.values(this.modes), ...this.others, this.actions, this.notice, this.facts);
     box.onkeydown = (event) => this.onKey(event, true);
     box.onkeyup = (event) => this.onKey(event, false);
   }
 
   actionButton(control) {
-    const button = make("button", `${control.shown} ${control.name}`, { type: "button" });
+    const label = [...new Set([control.shown, control.name])].join(" "); // a number has no other name
+    const button = make("button", label, { type: "button" });
     button.onpointerdown = (event) => {
       event.preventDefault(); // the canvas keeps the focus
       button.setPointerCapture(event.pointerId);
       this.press(control);
     };
     button.onpointerup = button.onpointercancel = () => this.release(control);
-    button.oncontextmenu = (event) => event.preventDefault();
     button.onclick = ({ detail }) => detail || (this.press(control), this.release(control)); // by Enter
     return button;
   }
 
   async start(mode) {
-    try {
-      this.env ??= await load(this.about);
-    } catch (error) {
-      this.notice.textContent = `This browser cannot play: ${error.message}.`;
-      return;
-    }
+    this.env ??= await load(this.about);
     if (!this.mode) {
       this.box.previousElementSibling.remove(); // the picture
       this.box.prepend(this.canvas);
       requestAnimationFrame((now) => this.frame(now));
     }
-    this.mode = mode;
-    this.returns = [];
+    Object.assign(this, { mode, returns: [] });
     for (const [name, button] of Object.entries(this.modes)) button.ariaPressed = name === mode;
     this.actions.hidden = mode === "agent";
     for (const button of this.others) button.hidden = false;
@@ -100,7 +93,7 @@ class Player {
     if (!isMine || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     if (!isDown) this.release(control);
-    else if (event.repeat) return;
+    else if (event.repeat) return; // held keys repeat by themselves
     else if (control) this.press(control);
     else key === "p" ? this.pause() : this.restart();
   }
@@ -138,9 +131,7 @@ class Player {
     const interval = 1000 / this.about.fps;
     this.due = (now - this.due < interval ? this.due : now) + interval;
     const { reward, terminated, truncated } = this.env.step(action);
-    this.steps += 1;
-    this.return += reward;
-    this.isOver = terminated || truncated;
+    [this.steps, this.return, this.isOver] = [this.steps + 1, this.return + reward, terminated || truncated];
     if (this.isOver) [this.due, this.returns] = [now + REST, [...this.returns, this.return].slice(-10)];
     this.show();
   }
@@ -149,11 +140,10 @@ class Player {
     this.env.draw(this.canvas);
     const mean = this.returns.reduce((sum, x) => sum + x, 0) / this.returns.length;
     const facts = [`step ${this.steps}`, `return ${+this.return.toFixed(2)}`];
-    if (mean === mean) facts.push(`mean of the last ${this.returns.length} episodes ${+mean.toFixed(2)}`);
+    if (this.returns.length > 1) facts.push(`mean of the last ${this.returns.length} episodes ${+mean.toFixed(2)}`);
     this.facts.textContent = facts.join(" · ");
-    const again = this.mode === "person" ? " Press a key or a button to play again." : "";
-    const notices = { isOver: `Episode over.${again}`, isPaused: "Paused.", isWaiting: "Press a key or a button to start." };
-    this.notice.textContent = notices[Object.keys(notices).find((name) => this[name])] ?? "";
+    const ask = this.mode === "person" ? "Press a key or button to start." : "";
+    this.notice.textContent = this.isOver ? `Episode over. ${ask}` : this.isPaused ? "Paused." : this.isWaiting ? ask : "";
   }
 }
 
