@@ -20,8 +20,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from envcore_baselines import ppo
-from envcore_baselines.trained import TrainedAgent, names, path_of
+from envcore_baselines.trained import AboutAgent, TrainedAgent, names, path_of
 from envcore_native import web
+from envcore_runs import checkpoint
 from envcore_viewer.controls import Controls
 from suites import NEEDS_DATA, our_environments
 
@@ -44,22 +45,22 @@ def write(folder: Path, env_id: str) -> None:
 
     The WebAssembly is compressed, which halves the file.
     """
-    agent = agent_of(env_id)
+    agent = envcore_baselines.load(env_id) if about_agent(env_id) else None
     env, params = (agent.env, agent.params) if agent else envcore.make(env_id)
+    policy = _policy(agent) if agent else None
     with tempfile.TemporaryDirectory() as made:
-        policy = _policy(agent) if agent else None
         first, _, module = web(env, made, params, policy=policy, height=_HEIGHT).read_text().partition("\n")
     packed = base64.b64encode(gzip.compress(base64.b64decode(first.split('"')[1]), mtime=0)).decode()
     script = f"{module.replace('export async', 'async')}\nreturn create();"
     (folder / f"{env_id}.js").write_text(f'envcore["{env_id}"] = ["{packed}", (MODULE) => {{\n{script}\n}}];\n')
 
 
-def agent_of(env_id: str) -> TrainedAgent | None:
-    """The trained agent that plays on the page; None if there is none, or a large one, or one with a memory."""
+def about_agent(env_id: str) -> AboutAgent | None:
+    """The trained agent that plays on the page. None if there is none, if it is large, or if it has a memory."""
     if env_id not in names() or path_of(env_id).stat().st_size > _LARGEST_AGENT:
         return None
-    agent = envcore_baselines.load(env_id)
-    return None if jax.tree.leaves(agent.start_memory()) else agent
+    about = checkpoint.load(path_of(env_id), AboutAgent)[1]
+    return None if about.run.config.get("memory") else about
 
 
 def lines(env_id: str, root: str, pictures: Path | None) -> list[str]:
@@ -74,29 +75,19 @@ def lines(env_id: str, root: str, pictures: Path | None) -> list[str]:
         return []
     found = [f"```{{image}} {root}/pictures/{env_id}.webp", ":class: environment"]
     found += [f":alt: {env_id}, played by a trained agent or at random", "```", ""]
-    module, agent = pictures.with_name("play") / f"{env_id}.js", agent_of(env_id)
+    module, agent = pictures.with_name("play") / f"{env_id}.js", about_agent(env_id)
     if not module.exists():
         return found
-    text = (
-        f"Your browser runs the same JAX code, compiled to {module.stat().st_size // 1000} kB of WebAssembly. A test "
-    )
-    text += "compares every integer with JAX."
+    size = module.stat().st_size // 1000
+    text = f"Your browser runs the same JAX code, compiled to {size} kB of WebAssembly. "
+    text += "A test compares every integer with JAX."
     if agent:
-        text += (
-            f" The agent learned with `{agent.run.algorithm}` for {agent.run.config['total_steps']:,} steps. Its mean "
-        )
-        text += f"return is {agent.mean_return:.4g} ± {agent.std_return:.3g} over {agent.episodes:,} episodes."
-    return [
-        *found,
-        "```{raw} html",
-        player(env_id, root, agent is not None),
-        "```",
-        "",
-        "```{div} took",
-        text,
-        "```",
-        "",
-    ]
+        run, returns = agent.run, agent.returns
+        learned = f"`{run.algorithm}` for {run.config['total_steps']:,} steps"
+        earned = f"{returns.mean_return:.4g} ± {returns.std_return:.3g} over {returns.episodes:,} episodes"
+        text += f" The agent learned with {learned}. Its mean return is {earned}."
+    found += ["```{raw} html", player(env_id, root, agent is not None), "```", ""]
+    return [*found, "```{div} took", text, "```", ""]
 
 
 def player(env_id: str, root: str, has_agent: bool) -> str:
