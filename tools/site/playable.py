@@ -32,7 +32,6 @@ _LARGEST_AGENT = 200_000  # bytes: Pong's, whose first layer reads 3,600 pixels,
 
 def make(folder: Path) -> None:
     """Makes `ID.js` for every environment of our suites that has none yet, except for those that download data."""
-    folder.mkdir(parents=True, exist_ok=True)
     ids = [each.spec.id for each in our_environments() if each.spec.id not in NEEDS_DATA]
     missing = [env_id for env_id in ids if not (folder / f"{env_id}.js").exists()]
     # Processes, because most of the time goes into tracing, which holds the interpreter's lock.
@@ -52,6 +51,7 @@ def write(folder: Path, env_id: str) -> None:
         first, _, module = web(env, made, params, policy=policy, height=_HEIGHT).read_text().partition("\n")
     packed = base64.b64encode(gzip.compress(base64.b64decode(first.split('"')[1]), mtime=0)).decode()
     script = f"{module.replace('export async', 'async')}\nreturn create();"
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{env_id}.js").write_text(f'envcore["{env_id}"] = ["{packed}", (MODULE) => {{\n{script}\n}}];\n')
 
 
