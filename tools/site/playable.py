@@ -63,19 +63,17 @@ def about_agent(env_id: str) -> AboutAgent | None:
     return None if about.run.config.get("memory") else about
 
 
-def lines(env_id: str, root: str, pictures: Path | None) -> list[str]:
-    """The environment's picture, its player and a line about it, as Markdown.
+def lines(env_id: str, root: str, modules: Path) -> list[str]:
+    """Returns the environment's picture, its player and a line about it, as Markdown.
 
     Args:
       env_id: the environment.
       root: the path from the page to the site's first page.
-      pictures: the folder of pictures, `ID.webp` each, with the modules in `play` beside it; None for a page without.
+      modules: the folder that `make` wrote to. Without the environment's module there is no player.
     """
-    if pictures is None or not (pictures / f"{env_id}.webp").exists():
-        return []
     found = [f"```{{image}} {root}/pictures/{env_id}.webp", ":class: environment"]
     found += [f":alt: {env_id}, played by a trained agent or at random", "```", ""]
-    module, agent = pictures.with_name("play") / f"{env_id}.js", about_agent(env_id)
+    module, agent = modules / f"{env_id}.js", about_agent(env_id)
     if not module.exists():
         return found
     size = module.stat().st_size // 1000
