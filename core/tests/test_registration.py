@@ -175,7 +175,7 @@ TAKES = "register takes a subclass of envcore.Environment, a function that retur
     [
         ("X-v0", toy.Counter(), f"{TAKES} 'package.module:Class', got Counter"),
         ("X-v0", toy.CounterParams, f"{TAKES} .* got <class 'toy.CounterParams'>"),
-        ("X-v0", "toy.Counter", r"entry_point of EnvSpec 'X-v0' must read .*, got 'toy\.Counter'"),
+        ("X-v0", "toy.Counter", r"entry_point of EnvSpec 'X-v0' must be .*, got 'toy\.Counter'"),
         ("X v0", toy.Counter, "id of EnvSpec 'X v0' must start with a letter"),
     ],
 )

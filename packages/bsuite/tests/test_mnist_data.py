@@ -96,7 +96,7 @@ LABEL = mnist_files.idx(np.array([3, 9], np.uint8))
         (IMAGE, None, f"has no file {LABELS}.gz or {LABELS}. A dataset in MNIST's format has {IMAGES} and {LABELS}"),
         (IMAGE[:-1], LABEL, f"{IMAGES} is truncated"),
         (mnist_files.idx(np.zeros((2, 28, 27), np.uint8)), LABEL, "images of 28x28 pixels, but they are (28, 27)"),
-        (IMAGE, mnist_files.idx(np.zeros(3, np.uint8)), "it holds 2 images, 3 labels"),
+        (IMAGE, mnist_files.idx(np.zeros(3, np.uint8)), "it holds 2 images and 3 labels"),
         (IMAGE, mnist_files.idx(np.array([0, 10], np.uint8)), "labels from 0 to 9, but it holds 10"),
     ],
 )
