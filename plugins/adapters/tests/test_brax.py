@@ -61,7 +61,7 @@ def test_time_limits_are_braxs(promotion_of_brax):
     assert BraxEnv("Breakout-MinAtar").episode_length == 1000
 
 
-def test_errors():
+def test_bad_arguments_are_reported():
     env = BraxEnv("CartPole-v1")
     with pytest.raises(InvalidActionError, match=r"must have shape \(2,\), got \(5, 2\)"):
         env.step(env.reset(jax.random.key(0)), jnp.zeros((5, 2)))

@@ -93,7 +93,7 @@ def test_the_spec_of_a_space(space, spec):
         spec.validate(np.asarray(space.sample(jax.random.key(seed))))
 
 
-def test_errors():
+def test_bad_arguments_are_reported():
     env = DmEnv("CartPole-v1", seed=0)
     env.reset()
     with pytest.raises(InvalidActionError, match="got 2"):

@@ -47,7 +47,7 @@ def test_an_unknown_id():
         gymnax.make("CartPole-v7")
 
 
-def test_errors():
+def test_bad_arguments_are_reported():
     with pytest.raises(InvalidArgumentError, match="has no option 'sizes'"):
         gymnax.make("DeepSea-bsuite", sizes=3)
     with pytest.raises(InvalidArgumentError, match="'CartPole-v1' is already registered"):

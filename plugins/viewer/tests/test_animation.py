@@ -102,7 +102,7 @@ def test_ffmpeg_that_fails_leaves_the_older_file(tmp_path, monkeypatch):
     assert [each.read_bytes() for each in folder.iterdir()] == [b"old"]
 
 
-def test_a_full_disk_leaves_the_older_file(tmp_path, monkeypatch):
+def test_full_disk_leaves_the_older_file(tmp_path, monkeypatch):
     (tmp_path / "a.gif").write_bytes(b"old")
 
     def fail(self, file, **options):
