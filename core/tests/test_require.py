@@ -40,7 +40,7 @@ class Strict(toy.Counter):
         (lambda p: require.positive(p, "high", "low"), [-1.0, 0.0, 1e-40, np.nan], "positive"),
         (lambda p: require.nonnegative(p, "low"), [-1.0, -1e-6, np.nan], "at least 0"),
         (lambda p: require.between(p, 0.25, 0.5, "low"), [0.2, 0.6, -np.inf, np.inf, np.nan], "from 0.25 to 0.5"),
-        (lambda p: require.moderate(p, "low"), [-np.inf, 1e-13, np.nan], "0 or of a size from 1e-12 to 1000000"),
+        (lambda p: require.moderate(p, "low"), [-np.inf, 1e-13, np.nan], "0 or from 1e-12 to 1000000 in magnitude"),
         (lambda p: require.ordered(p, "low", "high"), [1.1, np.nan], "at most high"),
         (lambda p: require.below(p, "low", "high"), [1.0, np.nan], "below high"),
         (lambda p: require.that(p, ("low",), lambda x: x != 3, "not 3"), [3.0], "not 3"),
