@@ -55,7 +55,7 @@ def test_the_agent_earns_its_return_on_the_page(env_id: str, playable: Any, tmp_
     playable.write(tmp_path, env_id)
     returns = json.loads(output_of(NODE, "-e", TEN_EPISODES, "--", tmp_path / f"{env_id}.js", env_id))
     published = playable.about_agent(env_id).returns
-    assert abs(sum(returns) / 10 - published.mean_return) <= 2 * published.std_return / 10**0.5, returns
+    assert abs(sum(returns) / 10 - published["mean_return"]) <= 2 * published["std_return"] / 10**0.5, returns
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no browser is installed")

@@ -80,9 +80,8 @@ def lines(env_id: str, root: str, modules: Path) -> list[str]:
     text = f"Your browser runs the same JAX code, compiled to {size} kB of WebAssembly. "
     text += "A test compares every integer with JAX."
     if agent:
-        run, returns = agent.run, agent.returns
-        learned = f"`{run.algorithm}` for {run.config['total_steps']:,} steps"
-        earned = f"{returns.mean_return:.4g} ± {returns.std_return:.3g} over {returns.episodes:,} episodes"
+        learned = f"`{agent.run.algorithm}` for {agent.run.config['total_steps']:,} steps"
+        earned = "{mean_return:.4g} ± {std_return:.3g} over {episodes:,} episodes".format(**agent.returns)
         text += f" The agent learned with {learned}. Its mean return is {earned}."
     found += ["```{raw} html", player(env_id, root, agent is not None), "```", ""]
     return [*found, "```{div} took", text, "```", ""]

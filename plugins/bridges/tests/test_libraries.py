@@ -28,7 +28,7 @@ def test_a_row_names_an_extra_a_function_and_environments(library: Library) -> N
         f"envcore_bridges.{library.package}:from_{library.package}"
     }
     assert all(len(spec.summary) <= 120 for spec in library.specs())
-    assert len(library.environments()) > 0
+    assert library.environments() or not libraries.is_installed(library.family)  # some are listed by the library
 
 
 def test_what_is_installed_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
