@@ -13,6 +13,8 @@ import jax
 import pytest
 from tool_modules import TOOLS
 
+pytest.importorskip("ziglang")  # of the group `full`
+pytestmark = pytest.mark.slow
 STATIC = TOOLS / "site" / "_static"
 NODE = shutil.which("node")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -50,7 +52,7 @@ def playable(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
-@pytest.mark.parametrize("env_id", ["CartPole-v1", pytest.param("Freeway-MinAtar", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("env_id", ["CartPole-v1", "Freeway-MinAtar"])
 def test_the_agent_earns_its_return_on_the_page(env_id: str, playable: Any, tmp_path: Path) -> None:
     playable.write(tmp_path, env_id)
     returns = json.loads(output_of(NODE, "-e", TEN_EPISODES, "--", tmp_path / f"{env_id}.js", env_id))

@@ -21,6 +21,8 @@ FOLDER = Path(__file__).parents[1]
 
 @pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.family)
 def test_a_row_names_an_extra_a_function_and_environments(library: Library) -> None:
+    if library.family == "playground":  # which lists its environments itself
+        pytest.importorskip("mujoco_playground")
     extras = tomllib.loads((FOLDER / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert extras[library.family]
     assert callable(getattr(envcore_bridges, f"from_{library.package}"))
@@ -28,7 +30,7 @@ def test_a_row_names_an_extra_a_function_and_environments(library: Library) -> N
         f"envcore_bridges.{library.package}:from_{library.package}"
     }
     assert all(len(spec.summary) <= 120 for spec in library.specs())
-    assert library.environments() or not libraries.is_installed(library.family)  # some are listed by the library
+    assert len(library.environments()) > 0
 
 
 def test_what_is_installed_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
