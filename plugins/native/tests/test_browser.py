@@ -133,5 +133,5 @@ def test_an_action_outside_of_the_space_is_refused(tmp_path):
 
 
 def test_a_batch_is_refused(tmp_path):
-    with pytest.raises(InvalidArgumentError, match="a page plays one"):
+    with pytest.raises(InvalidArgumentError, match=r"web needs one environment, but .* is a batch"):
         web(Batched(envcore.make("CartPole-v1")[0], 2), tmp_path)

@@ -1,8 +1,9 @@
-"""A whole rollout in one kernel, generated from an environment's rules.
+"""Compiles environments to machine code, WebAssembly and GPU kernels.
 
+    stepper = envcore_native.Stepper(env, num_envs=8)
     end, rewards = envcore_native.run_rollout(batch, random_policy(batch), start, num_steps=1000)
 
-`run_rollout` is imported on first use: importing this package imports neither JAX nor Warp.
+Names are imported on first use, so importing this package imports neither JAX nor Warp.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`web`: an environment as WebAssembly, for a page without a server."""
+"""`web`: compiles an environment to WebAssembly, for pages without a server."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def web(
     policy: Callable[[PyTree, jax.Array], PyTree] | None = None,
     height: int = 256,
 ) -> Path:
-    """Writes an ES module that plays an environment in the browser and in node.
+    """Writes an ES module that runs an environment in the browser and in Node.js.
 
         import { create } from "./CartPole.js";
         const env = await create();
@@ -58,26 +58,27 @@ def web(
         const { obs, reward, terminated, truncated } = env.step(1);
         env.draw(canvas);
 
-    The module holds the rules and the picture as WebAssembly, and needs nothing else. After the same seed and actions,
-    integers and bools are those of `Stepper(env, autoreset="disabled")` whose `start` takes the key `[0, seed]`.
+    The module contains the rules and the renderer as WebAssembly, and has no dependencies. With the same seed and
+    actions, integers and bools equal the results of `Stepper(env, autoreset="disabled")` after `start` with the key
+    data `[0, seed]`.
 
     Args:
-      env: one environment, not a batch, with or without wrappers.
-      folder: where `NAME.js` goes; it is made if it does not exist.
-      params: the environment's params, or a mapping of those that differ from the defaults.
-      policy: a function of one observation and a random key to an action; then the module has `act()`.
-      height: of the picture, in pixels.
+      env: one environment, with or without wrappers. Batches are refused.
+      folder: the folder for `NAME.js`, which is created if necessary.
+      params: the environment's params, or a mapping of the fields that differ from the defaults.
+      policy: a function of one observation and a random key that returns an action. The module then has `act()`.
+      height: height of the rendered image, in pixels.
 
     Returns:
       The path of the module.
 
     Raises:
-      InvalidArgumentError: the environment is a batch, or there is no rule for a part of the program.
-      CompilerError: there is no compiler for WebAssembly, or it fails.
+      InvalidArgumentError: the environment is a batch, or uses an operation that envcore-native doesn't support.
+      CompilerError: the WebAssembly compiler is missing or fails.
       FileError: the file cannot be written.
     """
     if env.batch_shape:
-        raise InvalidArgumentError(f"{env.name} is a batch of environments: a page plays one.")
+        raise InvalidArgumentError(f"web needs one environment, but {env.name} is a batch: remove Batched.")
     params = arguments.checked_params(env, arguments.with_updates(env, params))
     code = rowwise.code(env, "disabled", turns.count_up)
     render = function.lower(
@@ -110,7 +111,7 @@ def web(
     text += ["#define WEB(name) __attribute__((export_name(#name)))", exports]
     module = compiler.web("\n".join(text))
     places = {name: place for place, name in enumerate(arrays)}
-    if code.staged == one.dtype:  # `play` reads numbers where they are
+    if code.staged == one.dtype:  # not a choice, so `play` reads the action in place
         places["action"] = len(jax.tree.leaves((code.shared, code.row[0])))
     about = {
         "name": env.name,
@@ -134,7 +135,7 @@ def _acted(policy: Callable[[PyTree, jax.Array], PyTree], obs: PyTree, data: jax
 
 
 def _storage(place: int, leaf: Any, value: Any) -> str:
-    """The declaration of an array; as large as its type may ask for."""
+    """The declaration of an array, aligned to 16 bytes, which is enough for every type."""
     dtype = "long long" if leaf.dtype == np.int64 else c.type_name(leaf.dtype)
     declared = f"static _Alignas(16) {dtype} array_{place}[{math.prod(leaf.shape)}]"
     if value is None:

@@ -1,4 +1,4 @@
-"""The C compiler: machine code from generated source, kept in a folder that only the user can write to."""
+"""Compiles generated C to machine code, cached in a folder that only you can write to."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from envcore.errors import EnvcoreError
 _FLAGS = ["-O3", "-shared", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-w"]
 _WEB_FEATURES = ["-msimd128", "-mbulk-memory", "-mnontrapping-fptoint"]
 _WEB_FLAGS = ["-O2", "-s", "-w", "-nostdlib", "-Wl,--no-entry", "-ffp-contract=off", "-fno-math-errno", *_WEB_FEATURES]
-_WEB_STACK = "-Wl,-z,stack-size=16777216"  # for the parts of large pictures
+_WEB_STACK = "-Wl,-z,stack-size=16777216"  # rendering large images needs a large stack
 
 
 class CompilerError(EnvcoreError):
-    """There is no C compiler, or it has refused the source."""
+    """The C compiler is missing or failed."""
 
 
 def command() -> Sequence[str] | None:
-    """The compiler: `$CC`, `cc`, or the wheel `ziglang`; None without any."""
+    """Finds a C compiler: `$CC`, then `cc`, then the `ziglang` wheel. Returns None if there is none."""
     given = os.environ.get("CC", "cc").split()
     if given and shutil.which(given[0]):
         return given
@@ -37,14 +37,16 @@ def command() -> Sequence[str] | None:
 
 
 def load(source: str) -> ctypes.CDLL:
-    """The compiled source, which is compiled once for each machine, compiler and source: machines may share a folder.
+    """Compiles C source, or loads it from the cache.
+
+    The cache key includes the machine and the compiler, so several machines can share a cache folder.
 
     Raises:
-      CompilerError: there is no compiler, or it fails.
+      CompilerError: the compiler is missing or fails, or the compiled file cannot be used.
     """
     compiler = command()
     if compiler is None:
-        raise CompilerError("there is no C compiler: install one, or `pip install 'envcore-native[zig]'`.")
+        raise CompilerError("no C compiler found: install one, or run `pip install 'envcore-native[zig]'`.")
     flags = [*_FLAGS, "-march=native"] if platform.machine() in ("x86_64", "AMD64") else _FLAGS
     identity = "\n".join([*compiler, *flags, platform.node(), source])
     library = _folder() / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.so"
@@ -57,13 +59,13 @@ def load(source: str) -> ctypes.CDLL:
 
 
 def web(source: str) -> bytes:
-    """The source as WebAssembly.
+    """Compiles C source to WebAssembly.
 
     Raises:
-      CompilerError: the wheel `ziglang` is not installed, or it fails.
+      CompilerError: the `ziglang` wheel is not installed, or its compiler fails.
     """
     if not importlib.util.find_spec("ziglang"):
-        raise CompilerError("WebAssembly needs a compiler: `pip install 'envcore-native[zig]'`.")
+        raise CompilerError("compiling to WebAssembly needs Zig: run `pip install 'envcore-native[zig]'`.")
     compiler = [sys.executable, "-m", "ziglang", "cc", "--target=wasm32-freestanding", *_WEB_FLAGS, _WEB_STACK]
     with tempfile.TemporaryDirectory() as folder:
         module = Path(folder) / "module.wasm"
@@ -72,16 +74,16 @@ def web(source: str) -> bytes:
 
 
 def _compile(command: Sequence[str], source: str, library: Path, libraries: Sequence[str]) -> None:
-    # Two processes that compile the same source each write a file of their own, and the last one stays.
+    # Processes may compile the same source at once. Each writes to a temporary folder, and the last one to finish wins.
     with tempfile.TemporaryDirectory(dir=library.parent) as folder:
         made = Path(folder) / library.name
         arguments = [*command, "-x", "c", "-", "-o", str(made), *libraries]
         try:
             done = subprocess.run(arguments, input=source, capture_output=True, text=True, check=False)
         except OSError as error:
-            raise CompilerError(f"{command[0]} does not run: {error.strerror or error}.") from error
+            raise CompilerError(f"{command[0]} cannot be run: {error.strerror or error}.") from error
         if done.returncode:
-            lines = [*done.stderr.strip().splitlines(), "it says nothing"]
+            lines = [*done.stderr.strip().splitlines(), "no error output"]
             first = next((line for line in lines if "error" in line), lines[0])
             raise CompilerError(f"{' '.join(command[:3])} failed with {done.returncode}: {first}")
         made.replace(library)
@@ -89,12 +91,12 @@ def _compile(command: Sequence[str], source: str, library: Path, libraries: Sequ
 
 @functools.cache
 def _folder() -> Path:
-    """Where compiled code is kept: `~/.cache/envcore/native`, or a temporary folder if that cannot be written to."""
+    """The cache folder: `~/.cache/envcore/native`, or a temporary folder if that one is not writable."""
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "envcore" / "native"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
-        warnings.warn(f"compiled steps are not kept: {folder} cannot be used, {error.strerror or error}.", stacklevel=2)
+        warnings.warn(f"compiled code isn't cached: cannot write to {folder}, {error.strerror or error}.", stacklevel=2)
         return Path(tempfile.mkdtemp(prefix="envcore-native-"))
     return folder

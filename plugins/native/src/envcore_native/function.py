@@ -1,4 +1,4 @@
-"""A C function that computes a function of one environment for every row of a batch."""
+"""Lowers a JAX function of one environment to a C function that loops over the rows of a batch."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from envcore_native.lane import AXIS
 from envcore_native.scalars import Graph
 
 MOST_UNROLLED = 64
-"""Elements of an array from which on a loop computes them."""
+"""The largest array whose elements are computed one by one. Loops compute larger arrays."""
 
 
 def prelude() -> str:
-    """What all generated C needs."""
+    """The definitions at the start of all generated C."""
     defined = ["TABLE static const", "EXPORT", "put(array, place, value) array[place] = value"]
     return "\n".join([c.header("arithmetic.h"), *(f"#define {each}" for each in defined), ""])
 
@@ -30,8 +30,8 @@ class Function:
     """The source of a C function `name(int32 first, int32 end, void** arrays)` for the rows from `first` to `end` - 1.
 
     Attributes:
-      source: the function.
-      rows: what it returns for one row, as `jax.ShapeDtypeStruct`.
+      source: the source code.
+      rows: types of the results for one row, as `jax.ShapeDtypeStruct`.
     """
 
     source: str
@@ -48,18 +48,19 @@ def lower(
 ) -> Function:
     """Lowers a function of one row to C.
 
-    The arrays of the C function are the leaves of `shared`, of all rows of `row`, and of what `fun` returns.
+    The arrays of the C function are the leaves of `shared`, the leaves of `row` for all rows, and the results
+    of `fun`.
 
     Args:
-      name: of the C function.
+      name: name of the C function.
       fun: a function `(shared, row) -> (shared, row)`.
-      shared: types of what all rows have in common, as `jax.ShapeDtypeStruct`.
-      row: types of what a row has of its own.
-      num_rows: the size of the mapped axis of which `fun` may ask for its place; None without one.
-      most_unrolled: elements of an array from which on a loop computes them.
+      shared: types of the inputs that all rows share, as `jax.ShapeDtypeStruct`.
+      row: types of the inputs for one row.
+      num_rows: size of the mapped axis, if `fun` uses `lax.axis_index`. None for a single environment.
+      most_unrolled: the largest array whose elements are computed one by one. Loops compute larger arrays.
 
     Raises:
-      InvalidArgumentError: there is no rule for a primitive or a type.
+      InvalidArgumentError: a primitive or dtype is not supported.
     """
     graph = Graph(most_unrolled)
     inputs = leaves(graph, "shared", shared, fixed)

@@ -1,4 +1,4 @@
-"""`run_rollout`: a whole rollout in one kernel."""
+"""`run_rollout`: runs a whole rollout in one kernel."""
 
 from __future__ import annotations
 
@@ -31,27 +31,29 @@ def run_rollout(
     policy_params: PyTree = None,
     collect: Callable[[Transition], PyTree] = lambda transition: transition,
 ) -> tuple[RolloutState, PyTree]:
-    """What `envcore.rollout.run_rollout` returns, computed by one kernel on a CPU or a CUDA device.
+    """Runs a rollout like `envcore.rollout.run_rollout`, in one kernel on a CPU or a CUDA device.
 
-    The environments play the same trajectories with the same key: integers and bools are equal bit for bit, floats
-    differ by rounding. Under `vmap`, the rollouts are played one after another. They cannot be differentiated.
+    With the same key, both functions give the same trajectories. Integers and bools are equal bit for bit, and floats
+    differ by rounding. Under `vmap`, rollouts run one after another. Gradients are not supported.
 
     Args:
       env: one environment, or `Batched` with or without wrappers around it.
-      policy: `random_policy(env)`, or a function of each environment's observation alone: arithmetic, indexing, small
-        products, and draws of `jax.random` or `envcore.random`.
-      start: from `start_rollout`, or from an earlier rollout.
+      policy: `random_policy(env)`, or a function that computes each action from that environment's observation alone.
+        It can use arithmetic, indexing, small matrix products, and draws from `jax.random` or `envcore.random`.
+      start: the result of `start_rollout`, or the state after an earlier rollout.
       num_steps: number of steps, static.
-      params: the environment's params; its defaults if None.
+      params: the environment's params, or None for the defaults.
       policy_params: passed to the policy.
-      collect: a function that selects what to keep of each `Transition`, for each environment alone. What is not kept
-        is not computed.
+      collect: a function that selects the parts of each `Transition` to return, computed for each environment alone.
+        Parts that you leave out are not computed.
 
     Returns:
-      The state after the last step, and what was collected; each leaf of it has a leading axis of length `num_steps`.
+      The state after the last step, and the collected values. Each collected leaf has a leading axis of length
+      `num_steps`.
 
     Raises:
-      InvalidArgumentError: an argument is invalid, or part of the program cannot be lowered; the message says which.
+      InvalidArgumentError: an argument is invalid, or the program uses an operation that envcore-native doesn't
+        support. The message names the operation.
       EnvcoreError: Warp is not installed.
     """
     num_steps = checks.positive_integer("num_steps", num_steps, InvalidArgumentError)

@@ -1,4 +1,4 @@
-"""`Stepper`: environments for programs that step them from Python."""
+"""`Stepper`: steps environments from Python with compiled code."""
 
 from __future__ import annotations
 
@@ -27,17 +27,20 @@ Autoreset = Literal["same_step", "next_step", "disabled"]
 
 
 class Step(NamedTuple):
-    """What a step returns: new numpy arrays, with the batch's axis first.
+    """The result of `Stepper.step`: new numpy arrays with the batch axis first.
+
+    For one environment, `reward`, `terminated` and `truncated` are a Python float and Python bools.
 
     Attributes:
-      obs: the observations; of a new episode where one has ended, with "same_step".
-      reward: float32; a Python float for one environment.
-      terminated: bool; as `truncated`, Python's for one environment.
+      obs: the observations. With "same_step", an environment whose episode has ended has the first observation of its
+        next episode.
+      reward: float32.
+      terminated: bool.
       truncated: bool.
-      info: the environment's own entries, which are zero where a reset took place, and its `action_mask` if it has one.
-      final_obs: with "same_step" the last observation, where an episode has ended; None if none has. The rows of other
-        environments mean nothing.
-      final_info: the entries of `info` there.
+      info: the environment's entries, which are zero after a reset, and `action_mask` if the environment has one.
+      final_obs: with "same_step", the last observations of episodes that have ended, or None if no episode has ended.
+        Ignore the rows of the other environments.
+      final_info: the entries of `info` for `final_obs`.
     """
 
     obs: PyTree
@@ -49,36 +52,39 @@ class Step(NamedTuple):
     final_info: dict[str, PyTree] | None = None
 
 
-_step = functools.partial(tuple.__new__, Step)  # in a third of the time of `Step(...)`
+_step = functools.partial(tuple.__new__, Step)  # three times as fast as `Step(...)`
 
 
 class Stepper:
-    """One environment or a batch of it, stepped from Python: numpy arrays in, numpy arrays out.
+    """Steps one environment or a batch from Python, with numpy arrays in and out.
 
         stepper = Stepper(env, num_envs=8)
         obs, info = stepper.reset(seed=0)
         obs, reward, terminated, truncated, *_ = stepper.step(actions)
 
-    A C compiler makes machine code of the rules, in less than a second, and it is kept on disk. A step then costs a
-    microsecond, where a call of XLA costs tens. What cannot be compiled so is stepped by XLA: callbacks, convolutions,
-    and states that a batch shares. The random numbers are those of `Batched`, step by step.
+    Your C compiler compiles the rules to machine code, usually in less than a second, and the result is cached on disk.
+    A step then takes about a microsecond, compared with tens of microseconds for a call to XLA. Environments with
+    callbacks, convolutions or state shared by the whole batch fall back to XLA. Random numbers match `Batched`, step by
+    step.
 
     Args:
       env: an environment, or `Batched` with or without wrappers around it.
-      num_envs: number of environments; None for `env` as it is.
-      params: their params, or a mapping of those that differ from the defaults.
-      autoreset: what happens when an episode ends. "same_step": the same step returns the first observation of the next
-        one. "next_step": the next step ignores its action, resets and has reward 0. "disabled": nothing.
-      spend: how the keys of steps follow from the first one.
-      arrays: "numpy", or "jax" for arrays on JAX's device, which XLA computes.
+      num_envs: the number of environments. With None, `env` is used as it is.
+      params: the params, or a mapping of the fields that differ from the defaults.
+      autoreset: what happens when an episode ends. With "same_step", the same step returns the first observation of the
+        next episode. With "next_step", the next step ignores its action, resets and returns reward 0. With "disabled",
+        you call `reset` or `start`.
+      spend: a function of a key's data, uint32 (2,), that returns the data to keep and the data for this step's random
+        draws.
+      arrays: "numpy", or "jax" for arrays on JAX's default device, which always uses XLA.
 
     Attributes:
-      env: the environment, or the batch.
-      why_not_native: why XLA steps it; None if machine code does.
+      env: the environment or the batch.
+      why_not_native: the reason for using XLA, or None if machine code is used.
 
     Raises:
       InvalidArgumentError: an argument is invalid.
-      InvalidParamsError: the params are.
+      InvalidParamsError: the params are invalid.
     """
 
     def __init__(
@@ -100,7 +106,7 @@ class Stepper:
         self._params = arguments.checked_params(env, arguments.with_updates(env, params))
         self._generator, self._has_begun = np.random.default_rng(), False
         self._copy = np.array if arrays == "numpy" else jnp.asarray
-        self.why_not_native: str | None = "its arrays are JAX's" if arrays == "jax" else None
+        self.why_not_native: str | None = "arrays='jax' uses XLA" if arrays == "jax" else None
         self._steps: Any = None
         if self.why_not_native is None:
             try:
@@ -108,13 +114,13 @@ class Stepper:
             except (InvalidArgumentError, CompilerError) as error:
                 self.why_not_native = str(error)
                 if isinstance(error, CompilerError):
-                    warnings.warn(f"XLA steps {env.name}, which is slower: {error}", stacklevel=2)
+                    warnings.warn(f"{env.name} steps through XLA, which is slower: {error}", stacklevel=2)
         if self._steps is None:
             self._steps = Calls(env, autoreset, spend, self._params, self._copy)
 
     @property
     def params(self) -> PyTree:
-        """The params. They may be set between steps."""
+        """The params. You can set them between steps."""
         return self._params
 
     @params.setter
@@ -124,18 +130,18 @@ class Stepper:
 
     @property
     def state(self) -> PyTree:
-        """The state, as `step` of envcore returns it."""
+        """The state, as `Environment.step` returns it."""
         return jax.tree.map(jnp.array, self._steps.view.state)
 
     @property
     def done(self) -> np.ndarray:
-        """Where the latest episode has ended and was not reset, bool."""
+        """Whether each episode has ended and has not been reset yet, bool."""
         return np.array(self._steps.done)
 
     def reset(self, seed: int | None = None) -> tuple[PyTree, dict[str, PyTree]]:
-        """Begins episodes in all environments: their observations and info.
+        """Starts new episodes in all environments, and returns the observations and info.
 
-        With a seed everything begins from nothing. Without one, what survives an auto-reset is kept.
+        With a seed, the whole state is new. Without one, state that survives an auto-reset is kept.
 
         Raises:
           InvalidArgumentError: the seed is not a non-negative integer.
@@ -156,13 +162,13 @@ class Stepper:
         *,
         spends: bool = False,
     ) -> tuple[PyTree, dict[str, PyTree]]:
-        """Begins episodes from nothing: the observations and info of all environments.
+        """Starts episodes with an entirely new state, and returns the observations and info of all environments.
 
         Args:
-          data: a key's data, uint32 (2,); None for the next key.
-          mask: of which environments, bool (num_envs,); None for all. The info of others has no meaning.
-          keys: the data of a key for each environment, uint32 (num_envs, 2), where they do not follow from `data`.
-          spends: whether it draws with the key after `data`, as a step does.
+          data: a key's data, uint32 (2,), or None for the next key.
+          mask: the environments to start, bool (num_envs,), or None for all. Ignore the info of the others.
+          keys: the data of one key per environment, uint32 (num_envs, 2). By default the keys are derived from `data`.
+          spends: whether to draw with the key that follows `data`, as a step does.
         """
         forks.check()
         self._has_begun = True
@@ -172,26 +178,26 @@ class Stepper:
     def restart(
         self, data: np.ndarray | None = None, mask: np.ndarray | None = None
     ) -> tuple[PyTree, dict[str, PyTree]]:
-        """Begins episodes as an auto-reset does, with the arguments and results of `start`."""
+        """Starts episodes as an auto-reset does. The arguments and results are the same as for `start`."""
         forks.check()
         self._steps.reset(True, data, mask, None, data is None)
         return self._seen()
 
     def step(self, action: PyTree) -> Step:
-        """Takes a step in all environments.
+        """Steps all environments.
 
         Raises:
-          InvalidActionError: the action is not of the space's structure, shape or kind, has a choice outside of it, or
-            a number that is not finite.
+          InvalidActionError: the action doesn't have the action space's structure, shape or kind of dtype, has a choice
+            outside of the space, or has a number that isn't finite.
         """
         return _step(self._steps.step(action, self._checked))
 
     def _checked(self, action: PyTree) -> PyTree:
-        """The action with the types of the space; lists and numbers become arrays, and numpy mode reads JAX's."""
+        """Converts the action to the space's dtypes. Reads lists and numbers too, and JAX arrays in numpy mode."""
         is_nested = isinstance(self.env.action_space(self._params), spaces.Tuple | spaces.Dict)
         if is_nested and isinstance(action, list):
             action = tuple(action)
-        # XLA reads a numpy array after the call, when you may have changed it.
+        # XLA reads a numpy array after the call returns, when the caller may have changed it already.
         kept, array = ((), np.asarray) if self._copy is np.array else (jax.Array, np.array)
         try:
             read = lambda x: x if isinstance(x, kept) else array(x)  # noqa: E731
