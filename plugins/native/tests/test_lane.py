@@ -20,7 +20,7 @@ def test_a_lane_takes_the_place_of_the_batch():
 @pytest.mark.parametrize(
     ("env", "message"),
     [
-        (StickyAction(Batched(CATCH, 4)), "StickyAction draws for a whole batch"),
+        (StickyAction(Batched(CATCH, 4)), "StickyAction draws random numbers for the whole batch"),
         (Batched(Batched(CATCH, 4), 2), r"one Batched, got Batched with batch shape \(2, 4\)"),
         (Batched(CATCH, 4, axis_name="devices"), "one Batched, got Batched with batch shape"),
     ],

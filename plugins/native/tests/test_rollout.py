@@ -193,8 +193,8 @@ def test_vmap_plays_all_rollouts():
             {"policy": lambda _, obs, key: jnp.convolve(obs[0, 0], np.ones(2, "f4"))[:1].repeat(4).astype(int)},
             "conv_general_dilated at .*test_",
         ),
-        (StickyAction(BATCH), {}, "StickyAction draws for a whole batch"),
-        (NormalizeObservation(BATCH), {}, "belongs to all environments together"),
+        (StickyAction(BATCH), {}, "StickyAction draws random numbers for the whole batch"),
+        (NormalizeObservation(BATCH), {}, "is shared by all environments"),
         (Batched(BATCH, 2), {}, "one Batched, got Batched with batch shape"),
     ],
 )
@@ -307,7 +307,7 @@ def test_a_large_network_is_refused():
         return envcore_native.run_rollout(batch, policy, start, 3, params, weights)
 
     start = jax.eval_shape(lambda key: start_rollout(batch, key), jax.random.key(0))
-    with pytest.raises(InvalidArgumentError, match=r"1,600 products .*, more than 1,024: use envcore.rollout"):
+    with pytest.raises(InvalidArgumentError, match=r"1,600 products \(use envcore.rollout.* more than 1,024"):
         jax.eval_shape(play, start, weights)
 
 

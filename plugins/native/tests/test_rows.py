@@ -51,5 +51,5 @@ def test_a_function_of_other_rows_is_refused(fun):
 
 @pytest.mark.parametrize("fun", [lambda x, y: y, lambda x, y: jnp.zeros(4), lambda x, y: x.sum()])
 def test_a_result_without_the_batch_axis_is_refused(fun):
-    with pytest.raises(InvalidArgumentError, match="f must return arrays with the batch's axis"):
+    with pytest.raises(InvalidArgumentError, match="f must return arrays with the batch axis first"):
         _interpreted(fun)

@@ -202,7 +202,7 @@ def test_copies_go_on_alike(make):
 def test_what_environments_share_is_stepped_by_xla():
     env = NormalizeObservation(Batched(envcore.make("CartPole-v1")[0], 3))
     steps = Stepper(env)
-    assert "belongs to all environments together" in str(steps.why_not_native)
+    assert "is shared by all environments" in str(steps.why_not_native)
     steps.reset(seed=0)
     assert steps.step(np.zeros(3, np.int64)).obs.shape == (3, 4)
 

@@ -35,7 +35,7 @@ def test_the_environments_share_words_of_keys_alone():
 
 def test_a_state_of_the_whole_batch_is_refused():
     batch = NormalizeObservation(Batched(envcore.make("CartPole-v1")[0], 8))
-    with pytest.raises(InvalidArgumentError, match=r"state.* belongs to all environments together"):
+    with pytest.raises(InvalidArgumentError, match=r"state.* is shared by all environments"):
         _lower(batch, lambda t: t.obs)
 
 

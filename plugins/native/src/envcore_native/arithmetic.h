@@ -1,5 +1,5 @@
-// XLA's arithmetic for scalars, in C and CUDA. Integers wrap around, shifts by the width or more give 0 or the sign, a
-// division by zero has a result, and the larger or smaller of a number and NaN is NaN. Compile without contraction.
+// XLA's scalar arithmetic in C and CUDA. Integers wrap around. Shifts by the width or more give 0 or the sign. Division
+// by zero is defined. The maximum or minimum of a number and NaN is NaN. Compile without contraction.
 
 #ifdef __CUDACC__
 #define FN static __device__ __forceinline__
@@ -96,7 +96,7 @@ FN float32 op_log(float32 a) { return BUILTIN(logf)(a); }
 #ifdef __CUDACC__
 FN float32 op_expm1(float32 a) { return expm1f(a); }
 FN float32 op_log1p(float32 a) { return log1pf(a); }
-#else  // Warp's compiler for a CPU does not know expm1f and log1pf.
+#else  // Warp's CPU compiler has no expm1f and log1pf.
 FN bool is_tiny(float32 a) { return a < 1e-8f && a > -1e-8f; }
 FN float32 op_expm1(float32 a) { return is_tiny(a) ? a : (float32)(BUILTIN(exp)((double)a) - 1); }
 FN float32 op_log1p(float32 a) { return is_tiny(a) ? a : (float32)BUILTIN(log)(1 + (double)a); }

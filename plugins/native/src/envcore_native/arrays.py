@@ -1,4 +1,4 @@
-"""Arrays of a program as functions of an index, so that a loop can compute their elements."""
+"""Lazy arrays: functions of an index, so that a loop can compute their elements."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from envcore.typing import PyTree
 from envcore_native.scalars import BY_ENVIRONMENT, Graph, Key, Scalar, Table, check_dtype
 
 Index = tuple[Any, ...]
-"""For each axis a number or an int32 scalar, from 0 to the axis's length less one."""
+"""One number or int32 scalar per axis, from 0 to the length of the axis minus 1."""
 
 
 class Array:
-    """An array of scalars, each made when it is asked for.
+    """A lazy array of scalars. Each scalar is made on first use.
 
     Args:
-      graph: where the scalars go.
-      shape: its shape.
-      get: a function of an `Index` to a scalar, or to a `Key`.
-      computes: whether an element has to be computed, not only found elsewhere.
-      reshaped: the array of another shape that has the same elements in the same order.
+      graph: the graph to add scalars to.
+      shape: the shape.
+      get: a function of an `Index` that returns a scalar or a `Key`.
+      computes: whether elements are computed. Pass False if they are only read from elsewhere.
+      reshaped: the array that this one reshapes, with the same elements in the same order.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Array:
     ):
         self.graph, self.shape, self.computes, self._get, self.reshaped = graph, tuple(shape), computes, get, reshaped
         self._found: dict[Index, Any] = {}
-        self.depth = 0  # of arrays that it is computed from, which are not in memory
+        self.depth = 0  # length of the chain of lazy arrays that this one depends on
 
     @property
     def size(self) -> int:
@@ -57,14 +57,14 @@ class Array:
         return self._found[index]
 
     def scalars(self) -> np.ndarray:
-        """All scalars, in a numpy array."""
+        """All scalars as a numpy array."""
         result = np.empty(self.shape, object)
         for index in np.ndindex(self.shape):
             result[index] = self.at(index)
         return result
 
     def _is_read_in_a_loop(self, index: Index) -> bool:
-        """Whether a loop reads it at computed places, where its elements should be computed only once."""
+        """Whether a loop reads computed elements at irregular indices. Storing the array then avoids repeated work."""
         if not self.computes:
             return False
         parts = [self.graph.parts_of(x)[0] for x in index]
@@ -72,14 +72,14 @@ class Array:
 
     @property
     def _stored(self) -> Array:
-        """The same array in memory."""
+        """The same array, stored in memory."""
         if not hasattr(self, "_memory"):
             self._memory = stored(self)
         return self._memory
 
 
 class Dense(Array):
-    """An array of scalars that are all made."""
+    """An array whose scalars are all made already."""
 
     def __init__(self, graph: Graph, scalars: np.ndarray):
         super().__init__(graph, scalars.shape, self._pick, computes=False)
@@ -94,7 +94,7 @@ class Dense(Array):
         return super().at(index)
 
     def _pick(self, index: Index) -> Any:
-        """The element at a place that is known only at run time: by a table, by selects, or from memory."""
+        """The element at an index known only at run time, from a table, selects or memory."""
         graph, axes, spans = self.graph, [], []
         for axis, each in enumerate(index):
             low, high = graph.range_of(each)
@@ -114,7 +114,7 @@ class Dense(Array):
 
 
 def _choose(graph: Graph, choices: Any, index: Index) -> Any:
-    """The element of `choices` at an index, by selects."""
+    """Selects the element of `choices` at an index."""
     for axis, (base, offset) in reversed(list(enumerate(map(graph.parts_of, index)))):
         rows = list(np.moveaxis(choices, axis, 0))
         choices = rows[0]
@@ -126,20 +126,20 @@ def _choose(graph: Graph, choices: Any, index: Index) -> Any:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Buffer:
-    """A computed array that the program stores, to read it at places known only at run time."""
+    """A computed array that the program stores in memory, to read it at indices known only at run time."""
 
     array: Array
     dtype: np.dtype
 
 
 def lookup(graph: Graph, dtype: Any, of: str | Table | Buffer, shape: Sequence[int], index: Index) -> Scalar:
-    """The scalar at a place of an array in memory, whose elements are in a row.
+    """The scalar at an index of an array in memory, in row-major order.
 
     Args:
-      graph: where the scalar goes.
-      dtype: its type.
+      graph: the graph to add the scalar to.
+      dtype: the dtype of the scalar.
       of: the name of an array of the program, a table of constants, or a computed array.
-      shape: of that array.
+      shape: the shape of the array.
       index: numbers or scalars.
     """
     place = graph.combine(index, shape)
@@ -147,21 +147,21 @@ def lookup(graph: Graph, dtype: Any, of: str | Table | Buffer, shape: Sequence[i
 
 
 def in_memory(graph: Graph, of: str | Buffer, shape: Sequence[int], dtype: Any) -> Array:
-    """An array whose elements are read from memory."""
+    """An array that is read from memory."""
     return Array(graph, shape, functools.partial(lookup, graph, dtype, of, shape), computes=False)
 
 
 def stored(array: Array) -> Array:
-    """A computed array, stored in memory by a loop of its own."""
+    """Stores a computed array in memory with a separate loop."""
     dtype = array.at((0,) * array.ndim).dtype
     return in_memory(array.graph, Buffer(array, dtype), array.shape, dtype)
 
 
 def inputs(graph: Graph, name: str, shape: Sequence[int], dtype: Any, varies: int = BY_ENVIRONMENT) -> Array:
-    """An array of inputs.
+    """An array of input scalars.
 
     Raises:
-      InvalidArgumentError: there is no arithmetic for its type.
+      InvalidArgumentError: the dtype is not supported.
     """
     check_dtype(dtype)
     array = np.empty(shape, object)
@@ -171,10 +171,10 @@ def inputs(graph: Graph, name: str, shape: Sequence[int], dtype: Any, varies: in
 
 
 def fixed(graph: Graph, name: str, shape: Sequence[int], dtype: Any) -> Array:
-    """An array of inputs in memory, whose elements are read where they are needed.
+    """An array of inputs in memory. Elements are read where they are needed.
 
     Raises:
-      InvalidArgumentError: there is no arithmetic for its type.
+      InvalidArgumentError: the dtype is not supported.
     """
     check_dtype(dtype)
     return in_memory(graph, name, shape, dtype)
@@ -182,12 +182,12 @@ def fixed(graph: Graph, name: str, shape: Sequence[int], dtype: Any) -> Array:
 
 @dataclasses.dataclass(frozen=True)
 class Leaf:
-    """An array of what a program takes or returns, for one environment.
+    """An input or output array of a program, for one environment.
 
     Attributes:
-      name: of the pointer in the source.
-      array: of any shape.
-      dtype: the type of its elements.
+      name: name of the pointer in the source.
+      array: the array, of any shape.
+      dtype: dtype of the elements.
     """
 
     name: str
@@ -196,12 +196,12 @@ class Leaf:
 
     @functools.cached_property
     def values(self) -> list[Scalar]:
-        """All its scalars."""
+        """All scalars, in row-major order."""
         return list(self.array.scalars().flat)
 
 
 def leaves(graph: Graph, kind: str, tree: PyTree, inputs: Callable[..., Array]) -> list[Leaf]:
-    """Inputs for the leaves of a tree of types."""
+    """Makes inputs for the leaves of a pytree of types."""
     return [
         Leaf(f"{kind}{i}", inputs(graph, f"{kind}{i}", x.shape, x.dtype), x.dtype)
         for i, x in enumerate(jax.tree.leaves(tree))
@@ -217,7 +217,7 @@ def constants(graph: Graph, value: np.ndarray) -> Array:
             return graph.constant(value[index], value.dtype)
         axes = [axis for axis, x in enumerate(index) if type(x) is not int]
         part = value[tuple(x if type(x) is int else slice(None) for x in index)]
-        for axis in reversed(range(part.ndim)):  # a table should not say the same many times
+        for axis in reversed(range(part.ndim)):  # store equal rows of a table once
             if (part == part.take([0], axis)).all():
                 part = part.take(0, axis)
                 del axes[axis]
@@ -245,7 +245,7 @@ def _line(graph: Graph, dtype: np.dtype, base: Any, start: int, step: int) -> Sc
     return graph.apply("op_add", dtype, index, graph.constant(np.int64(start).astype(dtype), dtype))
 
 
-# Choices between scalars.
+# Selections.
 
 
 def each_of(fun: Callable[..., Any], *arrays: Any) -> Any:
@@ -276,22 +276,22 @@ def select(graph: Graph, which: Scalar, no: Any, yes: Any) -> Any:
         return Key(tuple(select(graph, which, *words) for words in zip(no.words, yes.words, strict=True)))
     if which.is_constant:
         return yes if which.args[0] else no
-    # A network's layer finds the byte before a conversion, which needs less shared memory.
+    # A conversion of the bool is simpler than a select.
     if no.dtype != bool and no is graph.constant(0, no.dtype) and yes is graph.constant(1, no.dtype):
         return graph.apply("op_convert", no.dtype, no.dtype, which)
     return no if no is yes else graph.apply("op_select", no.dtype, which, no, yes)
 
 
-# Random keys, which are elements of an array as scalars are.
+# Random keys.
 
 
 def keys_of(words: Array) -> Array:
-    """An array of keys from words with one axis more."""
+    """Makes an array of keys from an array of words with one axis more."""
     return Array(words.graph, words.shape[:-1], lambda index: Key(tuple(words.at((*index, i)) for i in (0, 1))))
 
 
 def words_of(keys: Array) -> Array:
-    """What `keys_of` made keys of."""
+    """The inverse of `keys_of`."""
 
     def get(index: Index) -> Scalar:
         key, last = keys.at(index[:-1]), index[-1]

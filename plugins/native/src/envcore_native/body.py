@@ -1,4 +1,4 @@
-"""Lines of C that compute scalars and store arrays: large arrays are computed in loops, and what rows share before."""
+"""Writes lines of C that compute scalars and store arrays."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from envcore_native.arrays import Array, Buffer, Dense, Leaf
 from envcore_native.c import name, text, type_name
 from envcore_native.scalars import BY_ENVIRONMENT, Graph, Scalar, Table, live
 
-_MOST_IN_A_ROW = 4  # elements of a last axis without a loop of its own
+_MOST_IN_A_ROW = 4  # elements of a last axis that are written without a loop
 
 
 class Body:
-    """Lines of code that compute scalars, each at its first use, and store them by `put(array, place, scalar)`.
+    """Lines of code that compute each scalar at its first use and store it with `put(array, place, scalar)`.
 
     Args:
-      graph: of the scalars.
-      known: scalars that need not be computed.
+      graph: the graph of the scalars.
+      known: scalars that are computed already.
 
     Attributes:
-      lines: for each row.
-      shared: for all rows together; they come first.
-      tables: before everything.
+      lines: code that runs for each row.
+      shared: code that runs once, before the rows.
+      tables: declarations of constant tables, which come first.
     """
 
     def __init__(self, graph: Graph, known: Iterable[Scalar] = ()) -> None:
@@ -41,7 +41,7 @@ class Body:
                 self._declare(scalar)
 
     def store(self, leaf: Leaf) -> None:
-        """Stores an array that has a row's elements; where it is large, loops compute them."""
+        """Stores an array of one row. Loops compute the elements of a large array."""
         self._store(leaf.name, leaf.array, self._graph.most_unrolled)
 
     def _store(self, to: str, array: Array, most_unrolled: int | None) -> None:
@@ -66,7 +66,7 @@ class Body:
         self.compute(x for x in needed if not x.loops)
         for scalar in needed:
             if scalar.op == "lookup" and isinstance(scalar.args[0], Buffer):
-                self._pointer(scalar.args[0])  # no other loop may stand inside this one
+                self._pointer(scalar.args[0])  # its loop must come before this one
         inner: list[list[Scalar]] = [[] for _ in variables]
         for scalar in needed:
             if scalar.loops and scalar.op != "loop":

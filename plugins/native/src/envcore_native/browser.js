@@ -1,10 +1,10 @@
-// One environment of envcore, written by envcore_native.web: its rules as WebAssembly. Works without a server.
+// An envcore environment as WebAssembly, written by envcore_native.web. Works without a server.
 const TYPES = {
   bool: Uint8Array, int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array, int32: Int32Array,
   uint32: Uint32Array, float32: Float32Array, int64: BigInt64Array,
 };
 
-// An environment that has not begun: call reset(seed), then step(action).
+// Creates the environment. Call reset(seed) next, then step(action).
 export async function create() {
   const bytes = Uint8Array.from(atob(MODULE), (letter) => letter.charCodeAt(0));
   const { instance } = await WebAssembly.instantiate(bytes, { Math, js: { fmod: (a, b) => a % b } });
@@ -17,7 +17,7 @@ class Environment {
     this.name = ABOUT.name;
   }
 
-  // An array of the environment by its name, such as "state.time" or "obs": a view, which the next step overwrites.
+  // Returns the array of this name, such as "state.time" or "obs". It is a view, which the next step overwrites.
   array(name) {
     const [place, type, length] = ABOUT.arrays[name];
     return new TYPES[type](this.exports.memory.buffer, this.exports.address(place), length);
@@ -31,13 +31,13 @@ class Environment {
     return this.array("obs");
   }
 
-  // Begins the episode that jax.random.key(seed) leads to.
+  // Starts an episode with jax.random.key(seed), and returns the observation.
   reset(seed = Math.floor(Math.random() * 2 ** 32)) {
     this.exports.reset(seed >>> 0);
     return this.obs;
   }
 
-  // Takes a step: a number, or an array of numbers. After the end of an episode, call reset().
+  // Steps with an action, which is a number or an array of numbers. Call reset() when the episode has ended.
   step(action) {
     const staged = this.array("action");
     const values = typeof action === "number" ? [action] : Array.from(action);
@@ -47,14 +47,14 @@ class Environment {
     return { obs: this.obs, reward, terminated: !!terminated, truncated: !!truncated };
   }
 
-  // What the policy does now, if there is one.
+  // Returns the policy's action, if the module has a policy.
   act() {
     this.exports.act();
     const action = Array.from(this.array("chosen"));
     return action.length === 1 && ABOUT.isOneNumber ? action[0] : action;
   }
 
-  // The picture of the state: three bytes a pixel.
+  // Renders the state as an RGB image, three bytes per pixel.
   render() {
     this.exports.render();
     return { width: ABOUT.width, height: ABOUT.height, data: this.array("picture") };

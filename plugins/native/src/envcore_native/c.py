@@ -1,4 +1,4 @@
-"""C's types and expressions, which are CUDA's too: no other module knows them."""
+"""Writes types and expressions of C, which are valid CUDA too."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _WRAPS_AROUND = {"add": "+", "sub": "-", "mul": "*"}
 _HAS_A_TYPE = {"abs", "div", "max", "min", "population_count", "rem", "sign"} | {
     f"shift_{direction}" for direction in ("left", "right_arithmetic", "right_logical")
 }
-"""Operations for which `arithmetic.h` has a function for each type."""
+"""Operations that have one function per type in `arithmetic.h`."""
 
 
 def header(name: str) -> str:
-    """A file of C that belongs to this package."""
+    """Reads a source file of this package."""
     return importlib.resources.files("envcore_native").joinpath(name).read_text()
 
 
@@ -46,14 +46,14 @@ def name(scalar: Scalar) -> str:
 
 
 def text(scalar: Scalar) -> str:
-    """A scalar that has been computed, in an expression."""
+    """The name or the value of a computed scalar, for use in an expression."""
     if scalar.op == "const":
         return number(scalar.args[0], scalar.dtype)
     return scalar.args[0] if scalar.op == "input" else name(scalar)
 
 
 def number(value: Any, dtype: np.dtype) -> str:
-    """A constant in an expression."""
+    """A constant, for use in an expression."""
     if dtype.kind == "b":
         return "true" if value else "false"
     if dtype.kind != "f":
@@ -68,7 +68,7 @@ def table(name: str, values: Any, dtype: np.dtype) -> str:
 
 
 def bits(value: str, source: Any, target: Any) -> str:
-    """A value of up to 32 bits of one type as the same bits of another."""
+    """Reinterprets the bits of a value of up to 32 bits as another type."""
     source, target = np.dtype(source), np.dtype(target)
     if source.kind == "f":
         value = f"word_of({value})"
@@ -76,7 +76,7 @@ def bits(value: str, source: Any, target: Any) -> str:
 
 
 def expression(scalar: Scalar) -> str:
-    """What an operation computes from its operands."""
+    """The expression that computes a scalar from its operands."""
     operation, dtype, operands = scalar.op.removeprefix("op_"), scalar.dtype, scalar.operands
     texts, of = [text(x) for x in operands], operands[0].dtype
     is_float = of.kind == "f"

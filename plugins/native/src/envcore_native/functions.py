@@ -1,4 +1,4 @@
-"""Primitives as functions of simpler ones; of random keys, as functions of their two words."""
+"""Defines primitives by simpler ones. Random keys are arrays of two words here."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _cumulative(combine: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
 
 
 def _is_before(pairs: Sequence[tuple[jax.Array, jax.Array]]) -> jax.Array:
-    """Whether the first of the pairs come before the second; NaN comes last."""
+    """Whether the first elements of the pairs sort before the second ones. NaN comes last."""
     (a, b), *others = pairs
     before, after = (a < b) | (a == a) & (b != b), (b < a) | (b == b) & (a != a)
     return before | ~after & _is_before(others) if others else before
@@ -106,7 +106,7 @@ def _first_best(sign: int) -> Callable[..., jax.Array]:
 
 
 def _sort(*arrays: jax.Array, dimension: int, is_stable: bool, num_keys: int) -> list[jax.Array]:
-    """Odd-even transposition, which is stable."""
+    """Odd-even transposition sort, which is stable."""
     count = arrays[0].shape[dimension]
     if count > _MOST_SORTED:
         raise NoRuleError(f"{count} elements")

@@ -1,6 +1,6 @@
-"""The interpreter: a jaxpr becomes a graph of scalars.
+"""Interprets a jaxpr and builds a graph of scalars.
 
-Values are numpy arrays, of scalars of the graph or, where a value is known, of numbers.
+A value is a numpy array if it is known, and an `Array` of scalars otherwise.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from envcore_native.rules import RULES, Equation, NoRuleError
 from envcore_native.scalars import Graph, Key, check_dtype, is_key
 
 Value = np.ndarray | Array
-"""What the program computes: numbers, where they are known, or an array of scalars."""
+"""A value of the program: a numpy array if it is known, an array of scalars otherwise."""
 
 _MOST_KNOWN = 4_096
-_MOST_NESTED = 50  # arrays that are functions of one another, before one is stored
+_MOST_NESTED = 50  # lazy arrays that depend on each other, before one is stored in memory
 _CALLS = {
     "checkpoint": "jaxpr",
     "closed_call": "call_jaxpr",
@@ -47,18 +47,17 @@ def interpret_function(
     arrays: Sequence[Array],
     axes: Sequence[tuple[str, int]] = (),
 ) -> tuple[PyTree, list[Leaf], list[tuple[jax.Array, Leaf]]]:
-    """Traces a function and interprets its program.
+    """Traces a function and interprets its jaxpr.
 
     Args:
-      graph: where the scalars go.
+      graph: the graph to add scalars to.
       fun: a function of `args`.
       args: arrays or `jax.ShapeDtypeStruct`.
       arrays: the leaves of `args` as arrays of scalars.
       axes: names and sizes of mapped axes.
 
     Returns:
-      The types of what it returns, its leaves, and the traced arrays that the function refers to, each with the leaf
-      that stands for it.
+      The types of the results, their leaves, and the traced arrays that the function closes over, each with its leaf.
     """
     closed, result = jax.make_jaxpr(fun, axis_env=list(axes), return_shape=True)(*args)
     closed_over, consts = [], []
@@ -77,7 +76,7 @@ def interpret_function(
 
 
 def interpret(graph: Graph, jaxpr: Any, consts: Sequence[Value], args: Sequence[Value], place: str = "") -> list[Value]:
-    """The results of a jaxpr; `place` is the line that calls it."""
+    """Returns the results of a jaxpr. `place` is the line that calls it, for error messages."""
     values: dict[Any, Value] = dict(zip(jaxpr.constvars, consts, strict=True))
     values.update(zip(jaxpr.invars, args, strict=True))
 
@@ -100,11 +99,11 @@ def _array(graph: Graph, value: Value) -> Array:
 
 
 def _made(graph: Graph, value: Value, depth: int = 0) -> Value:
-    """The value; of an array that is not to be computed in a loop all scalars are made."""
+    """The value. All scalars are made now, unless a loop will compute them."""
     most, num_rows = graph.most_unrolled, graph.num_rows
     if isinstance(value, Dense) or not isinstance(value, Array):
         return value
-    if num_rows in value.shape:  # of the batch, only one row can be made
+    if num_rows in value.shape:  # only one row of the batch can be computed
         axis = value.shape.index(num_rows)
         with contextlib.suppress(OtherRowError):
             for index in np.ndindex(*value.shape[:axis], *value.shape[axis + 1 :]):
@@ -128,7 +127,7 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[Any], place: str) -> Any
     if inputs and not has_keys and not any(isinstance(x, Array) for x in inputs) and _is_small(graph, avals, inputs):
         return list(known.results(equation, inputs))
     if name not in RULES and name not in FUNCTIONS:
-        raise InvalidArgumentError(f"envcore_native has no rule for the primitive {name}{place}.")
+        raise InvalidArgumentError(f"envcore_native does not support the primitive {name}{place}.")
     for aval in avals:
         if not is_key(aval):
             check_dtype(aval.dtype, name, place)
@@ -137,18 +136,18 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[Any], place: str) -> Any
             return _function(graph, equation, inputs)
         result = RULES[name](Equation(graph, avals[0], params), *(_array(graph, x) for x in inputs))
     except NoRuleError as error:
-        raise InvalidArgumentError(f"envcore_native has no rule for {name} of {error}{place}.") from None
+        raise InvalidArgumentError(f"envcore_native does not support {name} of {error}{place}.") from None
     return result if equation.primitive.multiple_results else [result]
 
 
 def _is_small(graph: Graph, avals: list[Any], inputs: list[Any]) -> bool:
-    """Whether results that are known are a table, rather than computed again in a loop."""
+    """Whether known results are small enough for a table. Loops compute larger ones again."""
     most = max(_MOST_KNOWN, *(x.size for x in inputs))
     return graph.most_unrolled is None or all(aval.size <= most for aval in avals)
 
 
 def _function(graph: Graph, equation: Any, inputs: list[Value]) -> list[Any]:
-    """The results of a primitive that is a function of others; random keys are their words there."""
+    """The results of a primitive that `FUNCTIONS` defines, which takes random keys as words."""
     arrays = [_array(graph, x) for x in inputs]
     words = [words_of(x) if is_key(var.aval) else x for x, var in zip(arrays, equation.invars, strict=True)]
     dtypes = [np.uint32 if is_key(var.aval) else var.aval.dtype for var in equation.invars]
@@ -181,7 +180,7 @@ def _cond(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[
 
 def _scan(graph: Graph, equation: Any, inputs: list[Value], place: str) -> list[Value]:
     params, closed = equation.params, equation.params["jaxpr"]
-    # JAX's versions name the counts differently; what is scanned has an axis more outside than inside.
+    # The names of the counts depend on JAX's version, but a scanned array always has one axis more outside than inside.
     outside, inside = (*equation.invars, *equation.outvars), (*closed.jaxpr.invars, *closed.jaxpr.outvars)
     is_scanned = [x.aval.ndim > y.aval.ndim for x, y in zip(outside, inside, strict=True)]
     num_rows, stacked = sum(is_scanned[: len(inputs)]), equation.outvars[is_scanned[len(inputs) :].count(False) :]
@@ -222,8 +221,8 @@ def _row_of(graph: Graph, equation: Any, inputs: list[Value], place: str) -> lis
         def get(index: Index) -> Any:
             if index[0] != number:
                 raise OtherRowError(
-                    f"{params['name']} must compute each environment's row from that environment's row alone, for "
-                    "envcore_native: use envcore.rollout.run_rollout."
+                    f"{params['name']} must compute each environment's row from that row alone. For functions that mix "
+                    "environments, use envcore.rollout.run_rollout."
                 )
             return row.at(index[1:])
 

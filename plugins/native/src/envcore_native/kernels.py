@@ -1,4 +1,4 @@
-"""Generated functions as Warp kernels that JAX calls, on a CPU and on CUDA."""
+"""Compiles generated code to Warp kernels that JAX calls, on a CPU and on CUDA."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from envcore_native import c
 
-_FEW = 16_384  # environments, which are spread over many of a GPU's processors
+_FEW = 16_384  # environments: smaller blocks spread them over more of the GPU's processors
 
 
 def play(
@@ -25,18 +25,18 @@ def play(
     fixed: Sequence[jax.Array],
     stacked: Sequence[Any],
 ) -> tuple[list[jax.Array], list[jax.Array]]:
-    """Calls the function `rollout` of generated code, which `trace.rollout_function` makes, for each environment.
+    """Calls the `rollout` function of generated code for each environment. `trace.rollout_function` writes the code.
 
     Args:
       text: the code.
       count: number of environments.
       num_steps: number of steps.
-      state: arrays with the environments' axis.
-      fixed: arrays that they share.
-      stacked: types of what one of them stores in a step.
+      state: arrays with an axis of environments.
+      fixed: arrays that all environments share.
+      stacked: types of the values that one environment stores per step.
 
     Returns:
-      The last state, and what was stored, with axes of steps and of environments.
+      The last state, and the stored values with axes of steps and environments.
     """
     inputs = [*(x.ravel() for x in fixed), *(x.reshape(count, -1) for x in state)]
     outputs = [*((x.shape, x.dtype) for x in inputs[len(fixed) :])]
@@ -52,23 +52,23 @@ def play(
 
 @functools.lru_cache(maxsize=256)
 def kernel(text: str, types: tuple[tuple[str, int], ...], num_outputs: int, block: int) -> Any:
-    """What JAX calls; its attribute `kernel` is Warp's.
+    """Builds a Warp kernel that JAX can call. Its attribute `kernel` is the Warp kernel.
 
     Args:
       text: the code.
-      types: dtypes and numbers of axes of its arrays.
-      num_outputs: how many of them, the last ones, are results.
-      block: number of threads of a block.
+      types: dtype and number of axes of each array.
+      num_outputs: number of results, which are the last arrays.
+      block: threads per block.
     """
     import warp as wp
 
-    wp.config.log_level = wp.LOG_ERROR  # it prints what it loads
+    wp.config.log_level = wp.LOG_ERROR  # by default Warp prints every module that it loads
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     names = ["count", "num_steps", *(f"array{i}" for i in range(len(types)))]
     kinds = ["wp.int32", "wp.int32", *(f"wp.array(dtype=wp.{dtype}, ndim={n})" for dtype, n in types)]
     typed = ", ".join(f"{name}: {kind}" for name, kind in zip(names, kinds, strict=True))
     snippet = f"envcore_native::rollout(thread, count, num_steps, {', '.join(f'{name}.data' for name in names[2:])});"
-    # Warp reads the source of a kernel: it is kept where Python looks for source.
+    # Warp reads the source of a kernel through `inspect`, which looks in `linecache`.
     python = "\n".join(
         [
             "@wp.func_native(snippet)",

@@ -1,4 +1,4 @@
-"""One environment of a batch, with the keys and actions that it has in the batch."""
+"""One environment of a batch, with the same keys and actions as in the batch."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ AXIS = "envs"
 
 @dataclasses.dataclass(frozen=True)
 class Lane(Wrapper):
-    """The environment number `lax.axis_index(AXIS)` of a batch, where the mapped axis has the batch's size.
+    """The environment at index `lax.axis_index(AXIS)` of a batch. The mapped axis has the batch size.
 
-    It is traced without a batch axis, so that its program is that of one environment.
+    It is traced without a batch axis, so the traced program computes a single environment.
     """
 
     def draw_start(self, key: jax.Array, params: PyTree) -> PyTree:
@@ -35,15 +35,16 @@ class Lane(Wrapper):
 
 
 def lane_of(env: Environment) -> Environment:
-    """One environment of a batch; without a batch the environment itself."""
+    """One environment of a batch, or the environment itself if it is not a batch."""
     return Lane(unbatched(env)) if env.batch_shape else env
 
 
 def unbatched(env: Environment) -> Environment:
-    """The environment without `Batched`, which may have wrappers around it.
+    """Removes `Batched`, which may be inside other wrappers.
 
     Raises:
-      InvalidArgumentError: it has several batch axes, is spread over devices, or a wrapper around `Batched` draws.
+      InvalidArgumentError: the environment has several batch axes, is sharded over devices, or has a wrapper around
+        `Batched` that draws random numbers.
     """
     if not env.batch_shape:
         return env
@@ -51,12 +52,12 @@ def unbatched(env: Environment) -> Environment:
         return env.env
     if not isinstance(env, Wrapper) or env.env.batch_shape != env.batch_shape:
         raise InvalidArgumentError(
-            f"envcore_native plays one environment or one Batched, got {type(env).__name__} with batch shape "
+            f"envcore_native takes one environment or one Batched, got {type(env).__name__} with batch shape "
             f"{env.batch_shape}."
         )
     if type(env).draw is not Wrapper.draw:
         raise InvalidArgumentError(
-            f"{type(env).__name__} draws for a whole batch, which envcore_native cannot play: put it inside Batched."
+            f"{type(env).__name__} draws random numbers for the whole batch: put it inside Batched for envcore_native."
         )
     return dataclasses.replace(env, env=unbatched(env.env))
 
@@ -65,7 +66,7 @@ def state_struct(env: Environment) -> PyTree:
     """The types of one environment's state.
 
     Raises:
-      InvalidArgumentError: a part of it belongs to all environments of a batch together.
+      InvalidArgumentError: a part of the state is shared by all environments of the batch.
     """
     struct = arguments.state_struct(unbatched(env))
     whole = jax.tree.leaves_with_path(arguments.state_struct(env))
@@ -73,11 +74,11 @@ def state_struct(env: Environment) -> PyTree:
         place = f"{env.name}'s state{jax.tree_util.keystr(path)}"
         if leaf.shape != env.batch_shape + own.shape:
             raise InvalidArgumentError(
-                f"{place} belongs to all environments together, which envcore_native cannot play: wrap it in Batched."
+                f"{place} is shared by all environments: put its wrapper inside Batched for envcore_native."
             )
     return struct
 
 
 def lane_key(key: jax.Array) -> jax.Array:
-    """The key that this lane gets of a batch's."""
+    """This environment's key, derived from the batch's key."""
     return random.spawn(key, 1, lax.axis_index(AXIS), axis_size(AXIS))[0]

@@ -1,4 +1,4 @@
-// Which environment a thread plays, and how it stores what a step returns.
+// Assigns environments to threads and stores the results of steps.
 
 #ifdef __CUDACC__
 #define TABLE static __device__ const __align__(16)
@@ -15,9 +15,9 @@
   uint32* const stage = nullptr;
 #endif
 
-// A row of an array: a thread puts its SIZE elements one after another, which are stored in units of up to 16 bytes.
+// A row of an array. A thread puts the SIZE elements in order, and they are stored in units of up to 16 bytes.
 template <typename T, int SIZE> struct Row {
-  T* to;  // that of the first environment of a warp
+  T* to;  // the row of the warp's first environment
   int n, rows;
   uint32* stage;
   alignas(16) uint32 unit[4];
@@ -35,8 +35,8 @@ FN void store(uint32* to, const uint32* unit, int words) {
 #endif
 }
 
-// Rows that are longer than 16 bytes go through shared memory, 128 bytes of each of a warp's 32 rows at a time, so that
-// its lanes write whole sectors. The last rows of a warp may be those of no environment.
+// Rows longer than 16 bytes go through shared memory, 128 bytes of each of the warp's 32 rows at a time, so that lanes
+// write whole sectors. The last rows of the last warp may have no environment.
 template <typename T, int SIZE> FN void put(Row<T, SIZE>& row, int i, T value) {
   const int bytes = SIZE * sizeof(T), words = bytes / 4, width = words % 4 == 0 ? 4 : words % 2 == 0 ? 2 : 1;
   const int begin = i * sizeof(T), end = begin + sizeof(T), word = begin / 4;

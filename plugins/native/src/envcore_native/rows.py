@@ -1,4 +1,4 @@
-"""Functions of a batch, applied to one environment of it."""
+"""Turns functions of a batch into functions of one environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from envcore.typing import PyTree
 from jax.extend.core import Primitive
 
 ROW_OF = Primitive("row_of")
-"""One row of what a jaxpr computes from a batch, of which one row is given."""
+"""Computes one row of a jaxpr's results from one row of its batch."""
 ROW_OF.multiple_results = True
 
 
@@ -21,14 +21,14 @@ def _(*avals: Any, jaxpr: Any, num_rows: int, num_own: int, name: str) -> Sequen
 
 
 class OtherRowError(InvalidArgumentError):
-    """A row is computed from another one."""
+    """A row of the result depends on another row of the batch."""
 
 
 def by_row(name: str, fun: Callable[[PyTree, PyTree], PyTree], num_rows: int) -> Callable[..., PyTree]:
-    """`fun(batch, shared)` of `num_rows` rows as a function of one row, to be interpreted.
+    """Makes a function of one row from `fun(batch, shared)`, for the interpreter.
 
-    It raises `InvalidArgumentError` where the result has no row for each one of the batch. The interpreter raises
-    `OtherRowError` where a row of the result depends on another row of the batch.
+    The function raises `InvalidArgumentError` if the result doesn't have `num_rows` rows. The interpreter raises
+    `OtherRowError` if a row of the result depends on another row of the batch.
     """
 
     def of_row(row: PyTree, shared: PyTree = None) -> PyTree:
@@ -37,7 +37,7 @@ def by_row(name: str, fun: Callable[[PyTree, PyTree], PyTree], num_rows: int) ->
         shapes = [x.shape for x in jax.tree.leaves(result)]
         if any(shape[:1] != (num_rows,) for shape in shapes):
             raise InvalidArgumentError(
-                f"{name} must return arrays with the batch's axis: for {num_rows} environments it returned shapes "
+                f"{name} must return arrays with the batch axis first: for {num_rows} environments it returned shapes "
                 f"{shapes}."
             )
         own = jax.tree.leaves(row)

@@ -1,4 +1,4 @@
-"""Steps in machine code: C functions over rows of numpy arrays, and a loop in C that resets what has ended."""
+"""Steps in machine code: C functions over rows of numpy arrays, and a C loop that resets ended episodes."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from envcore_native.turns import Spend, Turn, View, typed_key
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Code:
-    """The source of functions of an environment.
+    """The C source of an environment.
 
     Attributes:
-      text: C functions of the rows from `first` to `end` - 1, named `envcore_` and: `play`, which steps and resets,
-        `start` and `restart`.
-      shared: types of what all rows have in common, which is read: a key's data, flags, and the params.
-      row: types of what a row has: its state, an action, and a key's data.
-      turn: types of what a step returns for one row.
-      staged: the type in which `play` takes actions: int64 for choices, so that none wraps around unseen.
+      text: the functions `envcore_play`, which steps and resets, `envcore_start` and `envcore_restart`. Each runs the
+        rows from `first` to `end` - 1.
+      shared: types of the inputs that all rows share: a key's data, flags, and the params.
+      row: types of the inputs of one row: its state, an action, and a key's data.
+      turn: types of the results of a step for one row.
+      staged: dtype of the actions that `play` takes. Choices are int64, so that invalid ones don't wrap around.
     """
 
     text: str
@@ -44,10 +44,10 @@ class Code:
 
 @functools.lru_cache(maxsize=256)
 def code(env: Environment, autoreset: str, spend: Spend) -> Code:
-    """The functions, generated once for equal arguments.
+    """Generates the source, once for equal arguments.
 
     Raises:
-      InvalidArgumentError: there is no rule for a part of the program.
+      InvalidArgumentError: the environment uses an operation that is not supported.
     """
     one, plain = lane_of(env), unbatched(env)
     state, params = state_struct(env), arguments.default_params(plain)
@@ -76,7 +76,7 @@ def code(env: Environment, autoreset: str, spend: Spend) -> Code:
         return kept, turns.start(plain, typed_key(jnp.where(shared[1][2], row[2], of_row)), shared[2])
 
     num_rows = env.batch_shape[0] if env.batch_shape else None
-    # A C function called `step` would be glibc's.
+    # `step` alone is the name of a function of glibc.
     functions = [
         function.lower(f"envcore_{fun.__name__}", fun, shared, row, num_rows) for fun in (step, restart, start)
     ]
@@ -89,7 +89,7 @@ def code(env: Environment, autoreset: str, spend: Spend) -> Code:
 
 
 def _constants(shared: PyTree, row: PyTree, turn: Turn, autoreset: str, choices: list[int]) -> str:
-    """What `play.h` needs to know."""
+    """The constants that `play.h` needs."""
     states, seen, action = (jax.tree.leaves(tree) for tree in (turn.view.state, turn.view[1:], row[1]))
     end = len(jax.tree.leaves((shared, row))) + 1
     numbers = {
@@ -115,7 +115,7 @@ def _bytes(leaves: list[Any]) -> list[int]:
 
 
 def copier(tree: PyTree) -> Callable[[], PyTree]:
-    """A function that copies the arrays of a tree, which `jax.tree.map` would do in ten times the time."""
+    """A function that copies the arrays of a tree, ten times as fast as `jax.tree.map`."""
     if isinstance(tree, np.ndarray):
         return tree.copy
     leaves, structure = jax.tree.flatten(tree)
@@ -123,11 +123,11 @@ def copier(tree: PyTree) -> Callable[[], PyTree]:
 
 
 class Rows:
-    """The arrays of a batch, or of one environment, and the machine code that steps them.
+    """The arrays of a batch or of one environment, and the machine code that steps them.
 
     Attributes:
-      view: the state, observation and info of the latest step or reset, arrays that the next one overwrites.
-      done: whose episode has ended and was not reset, bool.
+      view: the state, observation and info after the latest step or reset. The next one overwrites these arrays.
+      done: whether each episode has ended and has not been reset yet, bool.
     """
 
     def __init__(self, env: Environment, autoreset: str, spend: Spend, params: PyTree):
@@ -172,15 +172,15 @@ class Rows:
 
     @property
     def key(self) -> np.ndarray:
-        """The key's data from which the next step's is made, uint32 (2,)."""
+        """The key data that the next step's key is derived from, uint32 (2,)."""
         return self._keys[self._now]
 
     def step(self, action: PyTree, checked: Callable[[PyTree], PyTree]) -> tuple[Any, ...]:
         """Steps, and returns the fields of a `Step`.
 
         Args:
-          action: of any kind.
-          checked: makes an action of the space's types of it, or raises; only for those that C does not check.
+          action: an action of any type.
+          checked: converts an action to the space's dtypes or raises. It is only called for actions that C can't check.
         """
         staged, now = self._staged[0], self._now
         if type(action) is int and self._has_one_choice and -(2**63) <= action < 2**63:
@@ -203,7 +203,7 @@ class Rows:
         for array, leaf in zip(self._params, jax.tree.leaves(params), strict=True):
             array[...] = leaf
 
-    def __reduce__(self) -> Any:  # machine code stays behind; a copy finds or makes it again
+    def __reduce__(self) -> Any:  # a copy loads or compiles the machine code again
         return Rows, self._made_of, (self.key, self.view, self.done, self._flags)
 
     def __setstate__(self, state: Any) -> None:
@@ -211,14 +211,14 @@ class Rows:
             array[...] = saved
 
     def reset(self, restarts: bool, data: Any, mask: Any, keys: Any, spends: bool) -> None:
-        """Resets rows, as an auto-reset does or from nothing.
+        """Resets rows.
 
         Args:
-          restarts: whether what survives an auto-reset is kept.
-          data: of a key; None for the current one.
-          mask: of which rows; None for all.
-          keys: the data of a key for each row, where they do not follow from `data`.
-          spends: whether it draws with the key after `data`, as a step does.
+          restarts: whether to keep state that survives an auto-reset.
+          data: a key's data, or None for the current key.
+          mask: the rows to reset, or None for all.
+          keys: the data of one key per row. By default the keys are derived from `data`.
+          spends: whether to draw with the key that follows `data`, as a step does.
         """
         now, other = self._now, 1 - self._now
         for ours, theirs in zip(self._leaves[other], self._leaves[now], strict=True):

@@ -1,4 +1,4 @@
-"""What each primitive computes: arrays from arrays, one rule a primitive."""
+"""One rule per primitive, which computes arrays from arrays."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ RULES: dict[str, Callable[..., Any]] = {}
 
 
 class NoRuleError(Exception):
-    """There is no rule for some uses of a primitive, or it would become too much code; the message says of what."""
+    """A use of a primitive is unsupported or needs too much code. The message names the use, such as "65 elements"."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Equation:
-    """An equation of a program. A rule is a function of it and of its inputs.
+    """An equation of a jaxpr. A rule is a function of an equation and its inputs.
 
     Attributes:
-      graph: where the scalars go.
-      aval: the type of the first result.
-      params: of the primitive.
+      graph: the graph to add scalars to.
+      aval: type of the first result.
+      params: params of the primitive.
     """
 
     graph: Graph
@@ -37,11 +37,11 @@ class Equation:
     params: Mapping[str, Any]
 
     def apply(self, op: str, *args: Any) -> Scalar:
-        """The result of an operation, of the result's type."""
+        """Applies an operation that returns the dtype of the first result."""
         return self.graph.apply(op, self.aval.dtype, *args)
 
     def each(self, fun: Callable[..., Any], *arrays: Array) -> Array:
-        """`fun` of the scalars at each index."""
+        """Applies `fun` to the scalars at each index."""
         return each(self.graph, self.aval.shape, fun, *arrays)
 
     def computed(self, get: Callable[[Index], Any]) -> Array:
@@ -49,7 +49,7 @@ class Equation:
         return Array(self.graph, self.aval.shape, get)
 
     def view(self, get: Callable[[Index], Any]) -> Array:
-        """An array of elements of others."""
+        """An array whose elements come from other arrays."""
         return Array(self.graph, self.aval.shape, get, computes=False)
 
 
@@ -59,10 +59,10 @@ def rule(fun: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def each(graph: Graph, shape: tuple[int, ...], fun: Callable[..., Any], *arrays: Array) -> Array:
-    """`fun` of the scalars at each index; an axis of length 1, or an array of shape (), goes with every index."""
+    """Applies `fun` to the scalars at each index. Axes of length 1 and arrays of shape () broadcast."""
     inner = [x.reshaped for x in arrays if x.ndim]
     order = inner[0].shape if inner and inner[0] else None
-    if order and all(x and x.shape == order for x in inner):  # in the order in which one loop can go through it
+    if order and all(x and x.shape == order for x in inner):  # keep the order of elements, so that one loop is enough
         return reshaped(each(graph, order, fun, *((x.reshaped or x) if x.ndim else x for x in arrays)), shape)
     reads = [_reader(x, shape) for x in arrays]
     return Array(graph, shape, lambda index: fun(*[read(index) for read in reads]))
@@ -74,7 +74,7 @@ def _reader(x: Array, shape: tuple[int, ...]) -> Callable[[Index], Any]:
     return lambda index: x.at(tuple(0 if size == 1 else i for i, size in zip(index, x.shape, strict=False)))
 
 
-# Elements.
+# Elementwise.
 
 _SAME_NAME = """
     add sub mul div rem max min and or xor not neg eq ne lt le gt ge shift_left shift_right_logical abs sign floor ceil
@@ -127,7 +127,7 @@ def _bitcast_convert_type(eqn: Equation, x: Array) -> Array:
         return eqn.each(lambda scalar: cast(scalar, aval.dtype), x)
     if len(aval.shape) < x.ndim:
         raise NoRuleError(f"several elements of {x.at((0,) * x.ndim).dtype} to one")
-    return eqn.computed(part)  # a last axis has the parts of a word, the lowest first
+    return eqn.computed(part)  # the last axis has the parts of a word, lowest first
 
 
 @rule
@@ -169,7 +169,7 @@ RULES["squeeze"] = RULES["expand_dims"] = _reshape
 
 
 def reshaped(x: Array, shape: tuple[int, ...]) -> Array:
-    """The array in another shape."""
+    """Reshapes an array."""
     x = x.reshaped or x
     if isinstance(x, Dense):
         return Dense(x.graph, x.scalars().reshape(shape))
@@ -191,7 +191,7 @@ def reshaped(x: Array, shape: tuple[int, ...]) -> Array:
 
 
 def _same_elements(old: Sequence[int], new: Sequence[int]) -> Iterator[tuple[slice, slice]]:
-    """Pairs of slices of two shapes, as short as possible, between which the number of elements is the same."""
+    """Splits two shapes into the shortest pairs of slices with the same number of elements."""
     i = j = 0
     while i < len(old) or j < len(new):
         first, second = i, j
@@ -288,14 +288,14 @@ def _pad(eqn: Equation, x: Array, value: Array) -> Array:
     return eqn.computed(get)
 
 
-# Combinations of elements.
+# Reductions and products.
 
 _REDUCTIONS = {"sum": "add", "prod": "mul", "max": "max", "min": "min", "and": "and", "or": "or", "xor": "xor"}
 _MOST_PRODUCTS = 1_024
 
 
 def _elements(x: Array, axes: Any, index: Index) -> list[Any]:
-    """The elements along some axes, at an index of the others."""
+    """The elements along some axes, at an index of the other axes."""
     elements = []
     for place in np.ndindex(*(x.shape[axis] for axis in axes)):
         kept, reduced = iter(index), dict(zip(axes, place, strict=True))
@@ -313,7 +313,7 @@ def _reduction(op: str) -> Callable[..., Any]:
 
 @rule
 def _dot_general(eqn: Equation, x: Array, y: Array) -> Array:
-    """Every `precision` gets what the highest one asks for, with sums in the order of the elements."""
+    """Computes in the highest precision, whatever `precision` is, and sums in the order of the elements."""
     graph, aval = eqn.graph, eqn.aval
     contracted, batch = eqn.params["dimension_numbers"]
     free = [[i for i in range(a.ndim) if i not in (*c, *b)] for a, c, b in zip((x, y), contracted, batch, strict=True)]
@@ -335,9 +335,7 @@ def _dot_general(eqn: Equation, x: Array, y: Array) -> Array:
     if count <= _MOST_PRODUCTS:
         return result
     if graph.most_unrolled is None:
-        raise NoRuleError(
-            f"{count:,} products of numbers, more than {_MOST_PRODUCTS:,}: use envcore.rollout.run_rollout"
-        )
+        raise NoRuleError(f"{count:,} products (use envcore.rollout.run_rollout for more than {_MOST_PRODUCTS:,})")
     return stored(result)
 
 
@@ -345,11 +343,11 @@ for _name, _op in _REDUCTIONS.items():
     RULES[f"reduce_{_name}"] = _reduction(f"op_{_op}")
 
 
-# Places known only at run time.
+# Indices known only at run time.
 
 
 def _place(graph: Graph, start: Scalar, most: int | None = None) -> Any:
-    """A start index as a number or an int32 scalar, inside 0 to `most` if it is given."""
+    """A start index as a number or an int32 scalar, clamped to the range from 0 to `most` if given."""
     place: Any = int(start.args[0]) if start.is_constant else start
     if isinstance(place, Scalar) and place.dtype != np.int32:
         place = graph.apply("op_convert", np.dtype(np.int32), np.dtype(np.int32), place)

@@ -1,4 +1,4 @@
-"""The graph of scalars that a program computes, each once."""
+"""The graph of the scalars that a program computes. Equal scalars are computed once."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ CONSTANT, BY_STEP, BY_ENVIRONMENT = range(3)
 _DTYPES = {"bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float32"}
 _INT32 = np.dtype(np.int32)
 _ANY = -(2**31), 2**31 - 1
-_MOST_SCALARS = 100_000  # of a step; a C compiler takes minutes for more
+_MOST_SCALARS = 100_000  # per step, because C compilers take minutes for more
 
 
 def check_dtype(dtype: Any, of: str = "arrays", place: str = "") -> None:
-    """Raises `InvalidArgumentError` where there is no arithmetic for a type."""
+    """Raises `InvalidArgumentError` if a dtype is not supported."""
     name = dtype.name if hasattr(dtype, "name") else np.dtype(dtype).name
     if name not in _DTYPES:
-        raise InvalidArgumentError(f"envcore_native has no rule for {of} of {name}{place}.")
+        raise InvalidArgumentError(f"envcore_native does not support {of} of {name}{place}.")
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -29,12 +29,13 @@ class Scalar:
     """A number in the program.
 
     Attributes:
-      op: a constant's "const", an input's "input", a loop's variable "loop", or what `c` makes an expression of.
-      dtype: its type.
-      args: the scalars that it is computed from; of a constant its value, of an input its name.
-      number: its place in the graph, above those of its arguments.
-      varies: CONSTANT, or whether it depends on the step alone (BY_STEP) or on the environment too (BY_ENVIRONMENT).
-      loops: the loop variables that it depends on.
+      op: "const", "input", "loop" for a loop variable, or an operation that `c` writes.
+      dtype: the dtype.
+      args: the operands. A constant has its value, and an input its name.
+      number: the position in the graph, after all operands.
+      varies: CONSTANT, BY_STEP if the value depends on the step alone, or BY_ENVIRONMENT if it depends on the
+        environment too.
+      loops: the loop variables that the value depends on.
     """
 
     op: str
@@ -55,7 +56,7 @@ class Scalar:
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class Key:
-    """A random key, which is an element of an array as a scalar is."""
+    """A random key, which can be an element of an array like a scalar."""
 
     words: tuple[Scalar, ...]
 
@@ -66,23 +67,23 @@ def is_key(aval: Any) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Numbers that are looked up at run time."""
+    """A table of constants for lookups at run time."""
 
     dtype: np.dtype
     values: tuple[Any, ...]
 
 
 class Graph:
-    """Makes scalars; two with the same operation and arguments are one.
+    """Makes scalars. Scalars with the same operation and arguments are the same object.
 
     Args:
-      most_unrolled: arrays with more elements are computed in loops; None where there are no loops.
+      most_unrolled: arrays with more elements are computed in loops. With None, nothing is.
 
     Attributes:
-      most_selects: constants that are chosen between by selects; more are a table in memory.
-      num_rows: of the batch, while a function of it is interpreted for one row.
-      shared: names of arrays that are the same for all environments.
-      affine: loop variables, and sums of several that are different for each of their values.
+      most_selects: up to this many constants are chosen by selects. More constants are stored in a table.
+      num_rows: the batch size, while a function of the batch is interpreted for one row.
+      shared: names of arrays that all environments share.
+      affine: loop variables, and their sums that have a different value in every iteration.
     """
 
     def __init__(self, most_unrolled: int | None = None) -> None:
@@ -95,7 +96,7 @@ class Graph:
         self._sums: dict[Scalar, tuple[Scalar, int]] = {}
 
     def number(self, num_rows: int) -> int | Scalar:
-        """The place of the row in a batch of that many."""
+        """The index of the current row in a batch of `num_rows`."""
         return self.within(self.input("number", _INT32), 0, num_rows - 1) if num_rows > 1 else 0
 
     def constant(self, value: Any, dtype: Any) -> Scalar:
@@ -106,7 +107,7 @@ class Graph:
         return self._scalar(("input", name), "input", np.dtype(dtype), (name,), varies)
 
     def apply(self, op: str, dtype: Any, *args: Any) -> Scalar:
-        """The result of an operation; an argument that is no scalar is a static one, part of the source."""
+        """The result of an operation. Arguments other than scalars are static parts of the source."""
         operands = [x for x in args if isinstance(x, Scalar)]
         identity = tuple(x.number if isinstance(x, Scalar) else x for x in args)
         kinds = tuple(isinstance(x, Scalar) for x in args)
@@ -121,14 +122,14 @@ class Graph:
     def _scalar(self, identity: Any, op: str, dtype: np.dtype, args: tuple[Any, ...], varies: int) -> Scalar:
         if identity not in self._known:
             if len(self._known) >= _MOST_SCALARS and self.most_unrolled is not None:
-                raise InvalidArgumentError(f"envcore_native steps programs of up to {_MOST_SCALARS:,} operations.")
+                raise InvalidArgumentError(f"envcore_native supports up to {_MOST_SCALARS:,} operations per step.")
             self._known[identity] = Scalar(op, dtype, args, len(self._known), varies)
         return self._known[identity]
 
-    # Numbers and int32 scalars that are part of an index.
+    # Index arithmetic with numbers and int32 scalars.
 
     def loop(self, size: int) -> Scalar:
-        """The variable of a new loop, from 0 to `size` - 1."""
+        """A new loop variable, from 0 to `size` - 1."""
         scalar = self.apply("loop", _INT32, len(self._known))
         scalar.loops = frozenset([scalar])
         self.affine.add(scalar)
@@ -136,15 +137,15 @@ class Graph:
         return scalar
 
     def range_of(self, index: int | Scalar) -> tuple[int, int]:
-        """The least and greatest value that an index can have."""
+        """The smallest and largest value of an index."""
         return (index, index) if isinstance(index, int) else self._ranges.get(index, _ANY)
 
     def parts_of(self, index: int | Scalar) -> tuple[Scalar | None, int]:
-        """What an index is the sum of, a scalar and a number."""
+        """The scalar and the number whose sum is the index."""
         return (None, index) if isinstance(index, int) else self._sums.get(index, (index, 0))
 
     def add(self, index: int | Scalar, number: int | Scalar) -> Any:
-        """The sum of two indices, which is an index of the same axis."""
+        """The sum of two indices of the same axis."""
         if isinstance(number, Scalar):
             if isinstance(index, int):
                 return self.add(number, index)
@@ -166,7 +167,7 @@ class Graph:
         return self.within(self.apply("op_mul", _INT32, index, self.constant(number, _INT32)), low, high)
 
     def divide(self, index: int | Scalar, number: int) -> tuple[int | Scalar, int | Scalar]:
-        """The quotient and the remainder of an index that is not negative."""
+        """The quotient and remainder of a non-negative index."""
         if isinstance(index, int):
             return divmod(index, number)
         high = self.range_of(index)[1]
@@ -177,7 +178,7 @@ class Graph:
         return self.within(quotient, 0, high // number), self.within(rest, 0, number - 1)
 
     def combine(self, indices: Sequence[int | Scalar], shape: Sequence[int]) -> int | Scalar:
-        """The place of an element of an array of that shape, whose elements are in a row."""
+        """The flat index of an element in an array of the given shape, in row-major order."""
         place, scalars, stride = 0, [], 1
         for index, size in zip(reversed(indices), reversed(shape), strict=True):
             base, offset = self.parts_of(index)
@@ -196,7 +197,7 @@ class Graph:
         return self.within(self.add(total, place), 0, stride - 1)
 
     def clamp(self, index: int | Scalar, most: int) -> int | Scalar:
-        """An index inside 0 to `most`."""
+        """The index, clamped to the range from 0 to `most`."""
         if isinstance(index, int):
             return min(max(index, 0), most)
         low, high = self.range_of(index)
@@ -228,7 +229,7 @@ class Graph:
 
 
 def live(outputs: list[Scalar], known: set[int]) -> list[Scalar]:
-    """What the outputs are computed from, in order and not yet known; `known` then has them."""
+    """The scalars that the outputs depend on and that are not in `known`, in order. Adds them to `known`."""
     found, stack = [], list(outputs)
     while stack:
         scalar = stack.pop()

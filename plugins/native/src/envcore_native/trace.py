@@ -1,4 +1,4 @@
-"""The program of a rollout, traced for one environment and lowered to C++: the same is CUDA and code for a CPU."""
+"""Traces a rollout of one environment and lowers it to C++ that compiles for CUDA and CPUs."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from envcore_native.scalars import BY_ENVIRONMENT, BY_STEP, Graph, Scalar, live
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Program:
-    """Functions that `kernels.play` calls, one after another.
+    """The three functions of a rollout, which `kernels.play` calls in this order.
 
     Attributes:
-      keys: stores the key of every step.
-      table: stores what all environments of a step share, of which there are `width` words.
-      rollout: plays one environment.
-      width: of a row of the table.
-      closed_over: traced arrays that the policy or `collect` refers to, which are further inputs.
-      stacked: what a step of one environment stores, as `jax.ShapeDtypeStruct`.
+      keys: source of the function that stores the key of every step.
+      table: source of the function that stores one row per step, with the values that all environments share.
+      rollout: source of the function that runs one environment.
+      width: words per row of the table.
+      closed_over: traced arrays that the policy or `collect` closes over, which become additional inputs.
+      stacked: types of the values that one environment stores per step, as `jax.ShapeDtypeStruct`.
     """
 
     keys: str
@@ -49,7 +49,7 @@ def lower(
     """Lowers a step of `run_rollout(env, policy, ..., collect=collect)`.
 
     Raises:
-      InvalidArgumentError: it cannot be lowered.
+      InvalidArgumentError: the program uses an operation that is not supported.
     """
     lane, state = lane_of(env), state_struct(env)
     own_policy, own_collect = policy, collect
@@ -92,7 +92,7 @@ def lower(
 
 
 def shared_columns(key: Iterable[Scalar], values: list[Scalar]) -> list[Scalar]:
-    """The key, and what all environments share and the values are computed from: a table has a row of it for a step."""
+    """The columns of the table: the key, and the scalars that all environments share and the values depend on."""
     used = [x for each in live(values, set()) if each.varies == BY_ENVIRONMENT for x in each.operands]
     columns = {x.number: x for x in (*key, *values, *used) if x.varies == BY_STEP}
     return [columns[number] for number in sorted(columns)]
@@ -106,9 +106,10 @@ def rollout_function(
     next_state: Sequence[Leaf],
     stacked: Sequence[Leaf],
 ) -> str:
-    """A function of one environment: a loop of steps, which stores `stacked` of each, and at the end the state.
+    """Writes a function that loops over the steps of one environment.
 
-    It is called in a thread for each of `count` environments. `columns` are read from a table.
+    It stores `stacked` in each step and the state at the end. One thread per environment calls it. `columns` are read
+    from a table.
     """
     body = Body(graph, columns)
     for leaf in stacked:

@@ -1,4 +1,4 @@
-"""What steps and resets lead to, for one environment or for a batch: the functions that Python programs call."""
+"""The step and reset functions behind `Stepper`, for one environment or a batch."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from envcore.environment import Environment
 from envcore.typing import PyTree
 
 Spend = Callable[[jax.Array], tuple[jax.Array, jax.Array]]
-"""Makes of a key's data, uint32 (2,), the data to keep and the data to draw with."""
+"""A function of a key's data, uint32 (2,), that returns the data to keep and the data to draw with."""
 
 MASK = "action_mask"
 
 
 class View(NamedTuple):
-    """What a program sees of a state; `info` has the environment's own entries and its action mask."""
+    """A state with its observation and info. `info` has the environment's entries and the action mask."""
 
     state: PyTree
     obs: PyTree
@@ -29,7 +29,7 @@ class View(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """What a step leads to."""
+    """The result of a step."""
 
     view: View
     reward: Any
@@ -38,7 +38,7 @@ class Turn(NamedTuple):
 
 
 def count_up(data: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Counts up as `random.spawn` does: a `split` would hash twice."""
+    """Adds one to the second word of the data, as `random.spawn` does. `split` would hash twice."""
     data = data + np.array([0, 1], np.uint32)
     return data, data
 
@@ -50,28 +50,28 @@ def split(data: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def typed_key(data: Any) -> jax.Array:
-    """The threefry key with this data, uint32 (2,); a batch of keys for data of shape (n, 2)."""
+    """Wraps key data, uint32 (2,), in a typed threefry key. Data of shape (n, 2) gives n keys."""
     return jax.random.wrap_key_data(data, impl="threefry2x32")
 
 
 def step(env: Environment, key: jax.Array, state: PyTree, action: PyTree, params: PyTree) -> Turn:
-    """A step without auto-reset."""
+    """Steps without auto-reset."""
     obs, state, reward, terminated, info = env.step_env(key, state, action, params)
     return Turn(View(state, obs, own_info(info)), reward, terminated, info["truncated"])
 
 
 def start(env: Environment, key: jax.Array, params: PyTree) -> View:
-    """A reset from nothing."""
+    """Resets the whole state."""
     return first(env, arguments.init_state(env, env.draw_start(key, params), params), params)
 
 
 def restart(env: Environment, key: jax.Array, state: PyTree, params: PyTree) -> View:
-    """A reset that keeps what survives an auto-reset."""
+    """Resets as an auto-reset does, which keeps some wrappers' state."""
     return first(env, env.restart(key, jnp.ones(env.batch_shape, bool), state, params), params)
 
 
 def first(env: Environment, state: PyTree, params: PyTree) -> View:
-    """What a program sees of a first state, with zeros for what only a step can tell."""
+    """The view of a first state. Entries of `info` that only a step computes are zero."""
     key, space = jax.random.key(0), env.action_space(params)
     struct = jax.eval_shape(lambda: step(env, key, state, space.sample(key), params)).view.info
     info = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), struct)
@@ -79,6 +79,6 @@ def first(env: Environment, state: PyTree, params: PyTree) -> View:
 
 
 def legal(env: Environment, state: PyTree, params: PyTree) -> dict[str, PyTree]:
-    """The entry of `info` that says which actions are legal in a state; none if all always are."""
+    """The `action_mask` entry of `info`, or no entry if the environment has no action mask."""
     mask = env.action_mask(state, params)
     return {} if mask is None else {MASK: mask}

@@ -1,4 +1,4 @@
-// The functions that C expects of its library, in WebAssembly: instructions, or JavaScript's own.
+// The C library functions in WebAssembly: instructions where they exist, JavaScript functions elsewhere.
 #define BUILTIN(name) wasm_##name
 #define OF_MATH(name) __attribute__((import_module("Math"), import_name(#name))) double math_##name(double);
 OF_MATH(sin) OF_MATH(cos) OF_MATH(tan) OF_MATH(tanh) OF_MATH(exp) OF_MATH(log)

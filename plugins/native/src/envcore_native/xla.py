@@ -1,4 +1,4 @@
-"""Steps through XLA: for what the generator cannot lower, for devices, and where there is no C compiler."""
+"""Steps through XLA, for unsupported operations, for JAX arrays, and without a C compiler."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from envcore_native.turns import Spend, Turn, View, typed_key
 
 
 def on_device(params: PyTree) -> PyTree:
-    """The params on the default device, where no call has to copy them again.
+    """Puts the params on the default device once, so that calls don't have to copy them.
 
     Raises:
-      EnvcoreError: this process was forked after JAX had started.
+      EnvcoreError: the process was forked after JAX had started.
     """
     forks.check()
-    # A program may donate its arguments, so they share no memory with the defaults.
+    # A program may donate its arguments, so they must not share memory with the defaults.
     return jax.tree.map(lambda x: x if isinstance(x, jax.Array) else jax.device_put(x, may_alias=False), params)
 
 
 class Progress(NamedTuple):
-    """What the next step needs: a key's data, the state, and whose episode has ended."""
+    """The inputs of the next step: a key's data, the state, and whether each episode has ended."""
 
     key: Any
     state: PyTree
@@ -39,7 +39,7 @@ class Progress(NamedTuple):
 
 
 class Calls:
-    """The interface of `Rows`, by programs of XLA."""
+    """The interface of `Rows`, implemented with XLA programs."""
 
     def __init__(self, env: Environment, autoreset: str, spend: Spend, params: PyTree, copy: Callable[[Any], Any]):
         self._env, self._autoreset, self._spend, self._copy = env, autoreset, spend, copy
@@ -80,7 +80,7 @@ class Calls:
 def _step(
     env: Environment, autoreset: str, spend: Spend, before: Progress, action: PyTree, params: PyTree
 ) -> tuple[Progress, Turn, PyTree]:
-    """The turn, and with "same_step" the last observation and info of episodes that end."""
+    """Steps, and with "same_step" also returns the last observation and info of episodes that end."""
     kept, data = spend(before.key)
     key, last = typed_key(data), None
     turn = turns.step(env, key, before.state, action, params)
@@ -105,7 +105,7 @@ def _step(
 def _reset(
     env: Environment, spend: Spend, restarts: bool, before: Progress | None, keys: Any, mask: Any, params: PyTree
 ) -> tuple[Progress, View]:
-    """Resets where the mask is true, as an auto-reset does or from nothing; everything if there is nothing before."""
+    """Resets environments where the mask is true, or all if `before` is None. See `Rows.reset`."""
     data, spends, own_keys = keys
     kept, key = (jnp.where(spends, x, data) for x in spend(data))
     if restarts and before is not None:
@@ -119,7 +119,7 @@ def _reset(
 
 
 def _chosen(env: Environment, params: PyTree, mask: Any, state: PyTree, other: PyTree) -> PyTree:
-    """The state where the mask is true, and the other elsewhere and in what all environments of a batch share."""
+    """Takes `state` where the mask is true and `other` elsewhere. State that the whole batch shares is from `other`."""
     if not env.batch_shape:
         return trees.where(mask, state, other)
     larger = jax.eval_shape(_with_one_more(env).reset, jax.random.key(0), params)[1]
