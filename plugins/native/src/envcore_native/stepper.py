@@ -73,7 +73,7 @@ class Stepper:
       params: the params, or a mapping of the fields that differ from the defaults.
       autoreset: what happens when an episode ends. With "same_step", the same step returns the first observation of the
         next episode. With "next_step", the next step ignores its action, resets and returns reward 0. With "disabled",
-        you call `reset` or `start`.
+        nothing happens until you call `reset`, `restart` or `start`.
       spend: a function of a key's data, uint32 (2,), that returns the data to keep and the data for this step's random
         draws.
       arrays: "numpy", or "jax" for arrays on JAX's default device, which always uses XLA.
