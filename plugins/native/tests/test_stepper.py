@@ -217,7 +217,7 @@ def test_without_a_compiler_xla_steps_and_says_so(monkeypatch):
 
 def test_a_compiler_that_fails_is_quoted(monkeypatch):
     monkeypatch.setattr(compiler, "command", lambda: ["false"])
-    with pytest.raises(compiler.CompilerError, match=r"^false .*failed with 1: no error output$"):
+    with pytest.raises(compiler.CompilerError, match=r"^false .*failed with 1: no output$"):
         compiler.load("int x;")
     monkeypatch.undo()
     with pytest.raises(compiler.CompilerError, match=r"failed with 1: .*error"):

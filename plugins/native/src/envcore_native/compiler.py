@@ -83,7 +83,7 @@ def _compile(command: Sequence[str], source: str, library: Path, libraries: Sequ
         except OSError as error:
             raise CompilerError(f"{command[0]} cannot be run: {error.strerror or error}.") from error
         if done.returncode:
-            lines = [*done.stderr.strip().splitlines(), "no error output"]
+            lines = [*done.stderr.strip().splitlines(), "no output"]
             first = next((line for line in lines if "error" in line), lines[0])
             raise CompilerError(f"{' '.join(command[:3])} failed with {done.returncode}: {first}")
         made.replace(library)
