@@ -61,7 +61,7 @@ def test_evaluate_takes_the_id_of_a_shipped_agent(run: Run) -> None:
     assert code == 1
     assert "CartPole-v2 is neither an environment with a trained agent nor the folder of a run. Did you mean" in err
     code, _, err = run("evaluate", "CartPole-v1", "--best")
-    assert (code, err) == (1, "error: best needs the folder of a run: a shipped agent has no curve.\n")
+    assert (code, err) == (1, "error: best needs the folder of a run, because a shipped agent has no curve.\n")
 
 
 def test_an_algorithm_of_the_working_directory(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +141,7 @@ def test_bad_input(run: Run, arguments: tuple[str, ...], message: str, tmp_path:
 
 
 def test_a_folder_is_needed(run: Run) -> None:
-    assert run("train", "ppo", "Counter-v0") == (1, "", "error: --out DIR is needed: the folder for the results.\n")
+    assert run("train", "ppo", "Counter-v0") == (1, "", "error: --out is missing: pass the folder for the results.\n")
 
 
 def test_a_folder_that_cannot_be_used(run: Run, tmp_path: Path) -> None:

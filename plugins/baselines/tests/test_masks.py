@@ -189,7 +189,5 @@ def test_a_trained_agent_reads_the_masks_of_its_environment(tmp_path: Path) -> N
         for legal in range(4):
             obs["action_mask"] = jnp.arange(4) == legal
             assert each.policy(None, obs, KEY) == legal
-    with pytest.raises(
-        InvalidArgumentError, match="reads which actions are legal: give it the observations of its env"
-    ):
+    with pytest.raises(InvalidArgumentError, match="needs action masks: pass observations of the agent's `env`"):
         agent.policy(None, env.reset(KEY)[0], KEY)

@@ -1,10 +1,10 @@
-"""Agents that learn in envcore's environments. An algorithm is one file, to be read from top to bottom.
+"""Trains agents in envcore's environments. Each algorithm is one file that you can read from top to bottom.
 
     trained = envcore_baselines.train("ppo", "CartPole-v1", seeds=5)
     agent = envcore_baselines.load("CartPole-v1")
 
-On the command line: `envcore train` and `envcore evaluate`. Names are imported on first use: a plugin's package may not
-import JAX.
+On the command line, use `envcore train` and `envcore evaluate`. Names are imported on first use, because a plugin's
+package must not import JAX.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`envcore train` and `envcore evaluate`. Their arguments are checked before a command imports JAX."""
+"""The commands `envcore train` and `envcore evaluate`. Arguments are checked before JAX is imported."""
 
 from __future__ import annotations
 
@@ -21,38 +21,39 @@ if TYPE_CHECKING:
 
 
 def _repeatable(metavar: str, text: str) -> Any:
-    """An option that may be given several times."""
+    """A repeatable option."""
     return typer.Option(metavar=metavar, help=f"{text} (repeatable).")
 
 
 def train(
     context: typer.Context,
     algorithm: Annotated[
-        str, typer.Argument(metavar="ALGO", help=f"The algorithm: {algorithms.OURS}, a plugin's, or your MODULE:CLASS.")
+        str, typer.Argument(metavar="ALGO", help=f"Algorithm: {algorithms.OURS}, a plugin's, or your MODULE:CLASS.")
     ],
     env_id: EnvId,
-    out: Annotated[Path | None, typer.Option(parser=path, metavar="DIR", help="The folder of the run.")] = None,
-    seeds: Annotated[int, typer.Option(help="Number of agents, which are trained side by side.")] = 1,
+    out: Annotated[Path | None, typer.Option(parser=path, metavar="DIR", help="Folder for the results.")] = None,
+    seeds: Annotated[int, typer.Option(help="Number of agents to train, each with the next seed.")] = 1,
     seed: Seed = 0,
-    setting: Annotated[list[str] | None, _repeatable("NAME=VALUE", "A setting of the algorithm")] = None,
-    sweep: Annotated[list[str] | None, _repeatable("NAME=VALUE,VALUE", "Train --seeds agents with each value")] = None,
+    setting: Annotated[list[str] | None, _repeatable("NAME=VALUE", "Algorithm setting")] = None,
+    sweep: Annotated[list[str] | None, _repeatable("NAME=VALUE,VALUE", "Train --seeds agents per value")] = None,
     option: Options = None,
     set_: Params = None,
-    evaluate: Annotated[int, typer.Option(metavar="N", help="Greedy episodes of each agent at each point.")] = 0,
-    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Also log the points to TensorBoard.")] = False,
-    randomize: Annotated[list[str] | None, _repeatable("PARAM=LOW,HIGH", "Draw a param for each episode")] = None,
-    network: Annotated[str | None, typer.Option(metavar="MODULE:NAME", help="Your network: ppo, pqn, dqn.")] = None,
-    show: Annotated[bool, typer.Option("--show", help="Print the settings, and do not train.")] = False,
+    evaluate: Annotated[int, typer.Option(metavar="N", help="Greedy episodes per agent and point.")] = 0,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Also log to TensorBoard.")] = False,
+    randomize: Annotated[list[str] | None, _repeatable("PARAM=LOW,HIGH", "Draw a param per episode")] = None,
+    network: Annotated[str | None, typer.Option(metavar="MODULE:NAME", help="Network for ppo, pqn or dqn.")] = None,
+    show: Annotated[bool, typer.Option("--show", help="Print the settings without training.")] = False,
     devices: Devices = None,
     coordinator: Coordinator = None,
     num_processes: NumProcesses = None,
     process_id: ProcessId = None,
 ) -> None:
-    """Train agents, each on one device.
+    """Train agents and save them with their learning curve.
 
-    DIR gets run.json, checkpoint.safetensors, curve.csv and curve.png. To continue an interrupted run,
-    give the same command again: the results are those of a run without an interruption, bit for bit, if each device has
-    as many agents as before. A seed alone learns otherwise than the same seed in a group, as rounding differs.
+    DIR will contain run.json, checkpoint.safetensors, curve.csv and curve.png. Each agent trains on one device. To
+    continue an interrupted run, repeat the command. The results match an uninterrupted run bit for bit if each device
+    trains as many agents as before. A seed trained alone gives slightly different results than the same seed in a
+    group, because of rounding.
     """
     name, given = algorithms.checked(algorithm), assignments("--setting", setting or (), ConfigError)
     values = assignments("--sweep", sweep or (), ConfigError)
@@ -62,10 +63,10 @@ def train(
         output.write(settings.as_toml(algorithms.config(name, choice.found.spec.id, given), name))
         return
     if out is None:
-        raise InvalidArgumentError("--out DIR is needed: the folder for the results.")
+        raise InvalidArgumentError("--out is missing: pass the folder for the results.")
     from envcore_runs import distributed
 
-    # First: evosax, and perhaps a module of the user's, computes with JAX when it is imported.
+    # First, because evosax, and perhaps a user's module, computes with JAX at import.
     distributed.start(given_to(context), devices, coordinator, num_processes, process_id)
     import numpy as np
 
@@ -108,17 +109,17 @@ def evaluate(
     agents: Annotated[
         str,
         typer.Argument(
-            metavar="DIR|ID", help="The folder of a run, or an environment whose trained agent comes with this package."
+            metavar="DIR|ID", help="Folder of a run, or environment id for the agent that comes with this package."
         ),
     ],
-    episodes: Annotated[int, typer.Option(min=1, max=1_000_000, help="Episodes of each agent.")] = 100,
+    episodes: Annotated[int, typer.Option(min=1, max=1_000_000, help="Episodes per agent.")] = 100,
     sample: Annotated[bool, typer.Option("--sample", help="Sample actions instead of the most probable ones.")] = False,
-    best: Annotated[bool, typer.Option("--best", help="Play the agents of the best points of their curves.")] = False,
+    best: Annotated[bool, typer.Option("--best", help="Evaluate each agent at the best point of its curve.")] = False,
     seed: Seed = 0,
 ) -> None:
     """Measure the mean return of trained agents over whole episodes.
 
-    An agent never sees the random numbers of its training again, whatever --seed is.
+    Episodes never repeat the random numbers of training, whichever --seed you pass.
     """
     from envcore_baselines.trained import MAX_STEPS, agents_of
 
@@ -144,7 +145,7 @@ def evaluate(
 
 
 def _report(trained: Trained, out: Path) -> None:
-    """What a training came to; of a sweep, a row for each combination, the best first."""
+    """Prints the mean return of a training, and for a sweep a row per combination, the best first."""
     import numpy as np
     from rich.table import Table
 

@@ -4,4 +4,4 @@ from envcore.errors import EnvcoreError
 
 
 class ConfigError(EnvcoreError, ValueError):
-    """Settings of an algorithm are invalid, or do not fit the environment."""
+    """An algorithm's settings are invalid or do not fit the environment."""

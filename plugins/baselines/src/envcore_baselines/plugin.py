@@ -1,4 +1,4 @@
-"""Announces the commands, algorithms and policy of the baselines to envcore. Imports no JAX."""
+"""Registers the commands, algorithms and policy of the baselines with envcore. Imports no JAX."""
 
 from envcore.plugins import hookimpl
 from envcore.specs import AlgorithmSpec, CommandSpec, PolicySpec
@@ -6,28 +6,26 @@ from envcore.specs import AlgorithmSpec, CommandSpec, PolicySpec
 
 @hookimpl
 def envcore_commands() -> list[CommandSpec]:
-    """The commands that train and evaluate agents, and `envcore bsuite`."""
+    """The commands `envcore train`, `envcore evaluate` and `envcore bsuite`."""
     return [
         CommandSpec("train", "Train agents.", "envcore_baselines.commands:train"),
         CommandSpec("evaluate", "Measure the return of trained agents.", "envcore_baselines.commands:evaluate"),
-        CommandSpec(
-            "bsuite", "Run an agent on bsuite's experiments, and score it.", "envcore_baselines.bsuite.commands:app"
-        ),
+        CommandSpec("bsuite", "Run an agent on bsuite and score it.", "envcore_baselines.bsuite.commands:app"),
     ]
 
 
 @hookimpl
 def envcore_algorithms() -> list[AlgorithmSpec]:
-    """The algorithms that `train` knows by name."""
+    """The algorithms that you can pass to `train` by name."""
     return [
         AlgorithmSpec("ppo", "Proximal policy optimization.", "envcore_baselines.ppo:PPO"),
-        AlgorithmSpec("es", "An evolution strategy.", "envcore_baselines.es:ES"),
+        AlgorithmSpec("es", "Evolution strategy.", "envcore_baselines.es:ES"),
         AlgorithmSpec("dqn", "Deep Q-learning.", "envcore_baselines.dqn:DQN"),
-        AlgorithmSpec("pqn", "Q-learning in parallel, without replay.", "envcore_baselines.pqn:PQN"),
+        AlgorithmSpec("pqn", "Parallel Q-learning without a replay buffer.", "envcore_baselines.pqn:PQN"),
         AlgorithmSpec("sac", "Soft actor-critic.", "envcore_baselines.sac:SAC"),
         AlgorithmSpec(
             "bootstrapped_dqn",
-            "An ensemble of DQNs with randomized priors.",
+            "Ensemble of DQNs with randomized priors.",
             "envcore_baselines.bootstrapped_dqn:BootstrappedDQN",
         ),
     ]
@@ -35,6 +33,6 @@ def envcore_algorithms() -> list[AlgorithmSpec]:
 
 @hookimpl
 def envcore_policies() -> list[PolicySpec]:
-    """The policy that plays trained agents."""
-    summary = "Plays the trained agent of the environment; trained:DIR, the first agent of a run."
+    """The policy `trained`, which plays trained agents."""
+    summary = "Plays the trained agent of the environment, or with trained:DIR the first agent of a run."
     return [PolicySpec("trained", summary, "envcore_baselines.trained:player")]

@@ -1,4 +1,4 @@
-"""Trained agents: those that this package brings, a file for each environment, and those of runs."""
+"""Loads, plays and saves trained agents: the ones in this package, one file per environment, and those of runs."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from envcore_baselines.sweep import Swept
 FOLDER = Path(__file__).parent / "agents"
 
 MAX_STEPS = 100_000
-"""Steps after which an episode counts as it stands, in environments without a time limit."""
+"""Maximum number of steps in an episode of an evaluation, for environments without a time limit."""
 
 _EVALUATION = 0x6576616C
-"""Folded into keys: training splits those of its seeds, into few enough keys that this is none of their numbers."""
+"""Folded into keys, so evaluation never repeats training's randomness. Training splits keys into fewer than this."""
 
 
 @dataclasses.dataclass(frozen=True)
 class AboutAgent:
-    """What an agent's file says beside its arrays: its run, and attributes of `TrainedAgent` on its returns."""
+    """The metadata in an agent's file: its run, and the attributes of `TrainedAgent` about its returns."""
 
     run: Run
     returns: dict[str, Any]
@@ -43,15 +43,15 @@ class TrainedAgent:
     """An agent that plays and no longer learns.
 
     Attributes:
-      run: what it was trained by; its seed is that of this agent.
-      env: the environment that it plays, with its action masks if it reads them.
+      run: the settings of its training, with this agent's seed.
+      env: the environment that it plays, with action masks if the agent reads them.
       params: the environment's params.
-      learner: the algorithm that it was trained by, for this environment.
-      agent: what `learner.act` takes.
-      name: as in its run, such as "seed_0".
-      mean_return: of its greedy episodes after the training; NaN if they have not been measured.
-      std_return: their standard deviation.
-      episodes: their number.
+      learner: the algorithm that trained it, for this environment.
+      agent: the first argument of `learner.act`.
+      name: the name in its run, such as "seed_0".
+      mean_return: mean return of greedy episodes after training. NaN if it has not been measured.
+      std_return: standard deviation of these returns.
+      episodes: number of these episodes.
     """
 
     run: Run
@@ -66,19 +66,19 @@ class TrainedAgent:
 
     @classmethod
     def of_run(cls, run: Run, env: Environment, params: Any, folder: str | Path, best: bool = False) -> list[Self]:
-        """The agents of a run at its last checkpoint, in the order of the run; they share one learner.
+        """Loads the agents of a run from its last checkpoint, in the order of the run. They share one learner.
 
         Args:
           run: the run.
-          env, params: its environment.
-          folder: of the run.
-          best: whether each is the agent of the best point of its curve.
+          env, params: the environment and its params.
+          folder: folder of the run.
+          best: whether to load each agent from the best point of its curve instead.
 
         Raises:
           FileError: there is no checkpoint, it is damaged, or it does not fit the environment.
         """
         learner = run.learner(env, params)
-        # The checkpoint holds the params of its episodes, where they are drawn.
+        # With randomized params, the checkpoint also contains the params of the running episodes.
         trained = run.learner(*run.make()) if run.randomize else learner
         at_last, _ = restored(folder, run, trained)
         agents = at_last.best if best else at_last.state.agent
@@ -89,9 +89,9 @@ class TrainedAgent:
 
     @classmethod
     def of_agents(cls, run: Run, env: Environment, params: Any, learner: Learner, agents: Any) -> list[Self]:
-        """The agents of a run, in its order; every leaf of `agents` has a leading axis for them."""
+        """Makes the agents of a run, in its order. Every leaf of `agents` has a leading axis for them."""
         env = with_masks(env, params)
-        # By numpy: an index of JAX's is a program to compile for each shape.
+        # Index with NumPy, because JAX would compile a program for each shape.
         arrays = jax.tree.map(lambda x: x if trees.is_key(x) else np.asarray(x), agents)
 
         def of(number: int) -> Any:
@@ -105,12 +105,12 @@ class TrainedAgent:
 
     @classmethod
     def of_file(cls, path: str | Path, env: Environment | None = None, params: Any = None) -> Self:
-        """An agent that `save` wrote.
+        """Loads an agent that `save` wrote.
 
         Args:
-          path: of the file.
-          env: the environment that it plays; by default the one that it was trained in.
-          params: of the environment, if one is given.
+          path: path of the file.
+          env: the environment to play in. By default the one that the agent was trained in.
+          params: params of the environment, if you pass one.
 
         Raises:
           FileError: there is no such file, it is damaged, or it does not fit the environment.
@@ -126,10 +126,12 @@ class TrainedAgent:
         return cls(run, env, params, learner, agent, run.names[0], **about.returns)
 
     def save(self, path: str | Path) -> None:
-        """Writes the agent as it plays, with matrices in float16, but for statistics and what float16 does not hold.
+        """Saves the agent to a file that `of_file` loads.
+
+        Matrices are stored in float16, except for statistics and matrices with values too large for float16.
 
         Raises:
-          FileError: the file cannot be written; an older one stays as it was.
+          FileError: the file cannot be written. An existing file is not changed.
         """
         narrow = jax.tree.map(_narrowed, self.agent, is_leaf=lambda x: isinstance(x, RunningStatistics))
         returns = {name: getattr(self, name) for name in ("mean_return", "std_return", "episodes")}
@@ -137,81 +139,82 @@ class TrainedAgent:
         checkpoint.save(path, narrow, dataclasses.asdict(about))
 
     def play(self, num_episodes: int, key: jax.Array, *, greedy: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        """Plays episodes, side by side; see `episode_returns`.
+        """Plays episodes side by side. See `episode_returns`.
 
         Returns:
           The returns, float64 (num_episodes,), and whether each episode ended, bool (num_episodes,).
         """
         learner = self.learner
-        if not greedy and isinstance(learner, Swept):  # its settings may decide how actions are sampled
+        if not greedy and isinstance(learner, Swept):  # swept settings may change how actions are sampled
             learner = self.run.learner(self.env, self.params)
         returns, ended = episode_returns(learner, self.params, self.agent, key, num_episodes, greedy)
         return np.asarray(returns, np.float64), np.asarray(ended)
 
     def start_memory(self) -> Any:
-        """What the agent remembers at the start of an episode, a pytree of arrays; () if it remembers nothing."""
+        """The agent's memory at the start of an episode, a pytree of arrays, or () if it has no memory."""
         return self.learner.start_memory()
 
     def act(self, memory: Any, obs: Any, key: jax.Array) -> tuple[Any, Any]:
-        """The most probable action for an observation of `env`, and the memory after it. A pure function.
+        """Returns the most probable action for an observation of `env`, and the next memory. A pure function.
 
         Raises:
-          InvalidArgumentError: the agent reads action masks, and this is not an observation of `env`.
+          InvalidArgumentError: the agent reads action masks, but `obs` has no action mask.
         """
         has_masks = isinstance(self.env, ActionMaskObservation)
         if has_masks and not (isinstance(obs, dict) and obs.keys() == {"observation", "action_mask"}):
             raise InvalidArgumentError(
-                f"the agent for {self.run.env_id} reads which actions are legal: give it the observations of its env, "
-                "which have an action_mask."
+                f"the agent for {self.run.env_id} needs action masks: pass observations of the agent's `env`, "
+                "which include an action_mask."
             )
         return self.learner.act(self.agent, memory, as_observed(self.learner.env, obs, self.params), key, greedy=True)
 
     def policy(self, policy_params: Any, obs: Any, key: jax.Array) -> Any:
-        """`act` for `envcore.rollout`, if the agent has no memory; `policy_params` is not used.
+        """Acts like `act`, as a policy for `envcore.rollout`. `policy_params` is not used.
 
         Raises:
-          InvalidArgumentError: it has one, which a policy cannot carry from step to step.
+          InvalidArgumentError: the agent has a memory, which a policy cannot carry from step to step.
         """
         memory = self.start_memory()
         if jax.tree.leaves(memory):
             raise InvalidArgumentError(
-                f"the agent for {self.run.env_id} has a memory, which a policy does not carry: step with `act`."
+                f"the agent for {self.run.env_id} has a memory, which a policy cannot carry: call `act` for each step."
             )
         return self.act(memory, obs, key)[0]
 
 
 def load(env_id: str) -> TrainedAgent:
-    """The trained agent of an environment that comes with this package, the best one that we have.
+    """Loads the best trained agent that this package has for an environment.
 
     Raises:
-      FileError: there is none.
+      FileError: this package has no agent for the environment.
       UnknownEnvironmentError: the suite of the environment is not installed.
     """
     return TrainedAgent.of_file(path_of(env_id))
 
 
 def agents_of(name: str | Path, best: bool = False) -> list[TrainedAgent]:
-    """The agents of the run in a folder, in its order, or the one of an environment that comes with this package.
+    """Loads the agents of a run, in its order, or the agent for an environment that comes with this package.
 
     Args:
-      name: the folder, or the id of the environment.
-      best: whether each is the agent of the best point of its curve, not of the last one.
+      name: folder of the run, or id of the environment.
+      best: whether to load each agent from the best point of its curve, instead of the last one.
 
     Raises:
-      FileError: there is neither; the folder has no checkpoint, it is damaged or does not fit the environment.
-      InvalidArgumentError: an agent that comes with this package has no curve.
+      FileError: there is no such folder or agent. The folder has no checkpoint, or it is damaged or does not fit the
+        environment.
+      InvalidArgumentError: you pass `best` for an agent that comes with this package, which has no curve.
     """
     if Path(name).is_dir():
         run = Run.load(name)
         return TrainedAgent.of_run(run, *run.make(), name, best)
     path = path_of(str(name))
     if best:
-        raise InvalidArgumentError("best needs the folder of a run: a shipped agent has no curve.")
+        raise InvalidArgumentError("best needs the folder of a run, because a shipped agent has no curve.")
     return [TrainedAgent.of_file(path)]
 
 
 def player(env_id: str, env: Environment, params: Any, folder: str) -> TrainedAgent:
-    """What `--policy trained` plays; with `trained:DIR`, the first agent of the run in that folder.
+    """Loads the agent for `--policy trained`, or for `trained:DIR` the first agent of the run in that folder.
 
     Raises:
       FileError: there is no such agent, or it does not fit the environment.
@@ -222,19 +225,19 @@ def player(env_id: str, env: Environment, params: Any, folder: str) -> TrainedAg
 
 
 def path_of(env_id: str) -> Path:
-    """The file of an environment's agent.
+    """The path of the file with an environment's agent.
 
     Raises:
-      FileError: there is none.
+      FileError: this package has no agent for the environment.
     """
     if env_id not in names():
-        meant = suggestions.hint(env_id, names()) or f" Those are {', '.join(names())}."
+        meant = suggestions.hint(env_id, names()) or f" Trained agents: {', '.join(names())}."
         raise FileError(f"{env_id} is neither an environment with a trained agent nor the folder of a run.{meant}")
     return FOLDER / f"{env_id}.safetensors"
 
 
 def names() -> list[str]:
-    """The ids of the environments for which there is a trained agent."""
+    """The ids of the environments that this package has trained agents for."""
     return sorted(path.stem for path in FOLDER.glob("*.safetensors"))
 
 
@@ -245,10 +248,10 @@ def episode_returns(
     """Plays episodes with one agent, side by side.
 
     Args:
-      learner: of the agent.
-      params: of the environment.
-      agent: what `learner.act` takes.
-      key: a random key; training with the same one draws other numbers.
+      learner: the agent's algorithm.
+      params: params of the environment.
+      agent: the first argument of `learner.act`.
+      key: a random key. Training with the same key uses different random numbers.
       num_episodes: number of episodes.
       greedy: whether to take the most probable actions.
 
@@ -263,7 +266,7 @@ def episode_returns(
 def play(
     learner: Learner, params: Any, agents: Any, keys: jax.Array, num_episodes: int, greedy: bool
 ) -> tuple[jax.Array, jax.Array]:
-    """As `episode_returns`, with several agents: what is of an agent has a leading axis for them."""
+    """Like `episode_returns`, for several agents. `agents`, `keys` and the results have a leading axis for them."""
     batch = Batched(learner.env, num_episodes)
     act = jax.vmap(functools.partial(learner.act, greedy=greedy), (None, 0, 0, 0))
 
@@ -281,7 +284,7 @@ def play(
         returns = returns + jnp.where(ended, 0, reward)
         return key, memory, obs, state, returns, ended | terminated | info["truncated"]
 
-    # One loop for all agents: that of each, mapped, would choose between old and new values of all that it carries.
+    # One loop for all agents, because `vmap` of a loop selects between old and new values of its whole carry.
     def is_running(carry: Any) -> jax.Array:
         (*_, ended), steps = carry
         return ~ended.all() & (steps < MAX_STEPS)
@@ -295,7 +298,7 @@ def play(
 
 
 def _narrowed(x: Any) -> Any:
-    """A leaf in float16, if it is a matrix and fits; statistics as they are: small variances would become zero."""
+    """Converts a matrix to float16 if its values fit. Keeps statistics, whose small variances would become zero."""
     if isinstance(x, RunningStatistics) or x.ndim < 2 or x.dtype != np.float32:
         return x
     is_small = jnp.all(jnp.abs(x) <= np.finfo(np.float16).max)

@@ -1,11 +1,12 @@
-"""Training: agents side by side, with a checkpoint, a learning curve and metrics in a folder.
+"""Trains agents side by side, and saves a checkpoint, a learning curve and metrics in a folder.
 
-The agents differ in their seeds, and in a sweep also in settings. All of them are one compiled program, on each device
-`vmap` of a `scan` of updates. It is called once for each point of the curve, so a run that is killed continues from its
+Agents differ in their seeds, and in a sweep also in settings. They share one compiled program, which on each device is
+`vmap` of a `scan` of updates. The program runs once per point of the curve, so a run that is killed continues from its
 last checkpoint and ends with the same files, bit for bit.
 
-For one device, and for each number of agents on a device, XLA compiles another program, and their roundings differ. On
-several devices an agent's numbers do not depend on how many devices there are, or on the agents of the others.
+XLA compiles a different program for one device and for each number of agents per device, and these programs round
+differently. On several devices an agent's results do not depend on the number of devices or on the other devices'
+agents.
 """
 
 from __future__ import annotations
@@ -43,28 +44,29 @@ CURVE_CSV, CURVE_PNG = "curve.csv", "curve.png"
 
 _POINTS = 100
 _SECONDS = 5.0  # between checkpoints
-_SHARE = 0.1  # of the time that saving may take
+_SHARE = 0.1  # of the time, at most, goes to saving
 
 Callback = Callable[[Point], bool | None]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Trained:
-    """What `train` returns. Agents are in the order of their seeds; in a sweep, combination by combination.
+    """The result of `train`. Agents are in the order of their seeds, and in a sweep combination by combination.
 
     Attributes:
-      run: what was trained.
+      run: the run, with all settings of the training.
       steps: environment steps that each agent had taken at each point of the curve, int64 (points,).
-      names: of the agents, such as "seed_0", or in a sweep "learning_rate=0.001 seed_0".
-      returns: mean return of the episodes that ended since the point before, float64 (points, agents); NaN where none
-        did.
-      last_returns: of each agent at the last point at which an episode of it had ended, float64 (agents,); or NaN.
-      metrics: what the algorithm measures of its updates, such as its `loss`, and with evaluation `greedy_return`;
-        float64 (points, agents) each.
-      agents: which play and no longer learn.
-      best_agents: the same agents at their best points of the curve, by their greedy returns, or without evaluation by
-        those of their training.
-      parameters: what the agents have learned, a pytree whose leaves have a leading axis for them.
+      names: the agents' names, such as "seed_0", or in a sweep "learning_rate=0.001 seed_0".
+      returns: mean return of the episodes that ended since the previous point, float64 (points, agents). NaN where no
+        episode ended.
+      last_returns: each agent's return at the last point where one of its episodes had ended, float64 (agents,). NaN if
+        no episode ended.
+      metrics: metrics of the algorithm's updates, such as the `loss`, and `greedy_return` if you evaluate. Each is
+        float64 (points, agents).
+      agents: the trained agents, which play and no longer learn.
+      best_agents: the same agents at the best points of their curves, by greedy return, or by training return if you do
+        not evaluate.
+      parameters: the trained parameters, a pytree whose leaves have a leading axis for the agents.
     """
 
     run: Run
@@ -96,41 +98,41 @@ def train(
     checkpoint_seconds: float | None = None,
     **settings: Any,
 ) -> Trained:
-    """Trains agents side by side, as `envcore train` does.
+    """Trains agents side by side, like the command `envcore train`.
 
     Args:
-      algorithm: its name, such as "ppo", your "MODULE:CLASS", or the class; see `envcore_baselines.learner.Learner`.
-      env: what `envcore.make` takes, or an environment, which is trained with its default params but for `params`, and
-        with the algorithm's default settings: those tuned for an environment are found by its id.
+      algorithm: the name, such as "ppo", your "MODULE:CLASS", or a class. See `envcore_baselines.learner.Learner`.
+      env: anything that `envcore.make` takes, or an environment. An environment is trained with its default params,
+        changed by `params`, and with the algorithm's default settings, because tuned settings are found by id.
       seeds: number of agents.
-      seed: of the first agent; the others have the next ones. An agent alone learns otherwise than the same seed in a
-        group, because rounding differs.
+      seed: seed of the first agent. The others have the next seeds. A seed trained alone gives slightly different
+        results than the same seed in a group, because of rounding.
       options: constructor options of the environment.
-      params: params of the environment that differ from the default ones.
-      sweep: values of settings by name; `seeds` agents are trained with each combination, all in one program. Only
-        numbers that the algorithm computes with can be swept, such as a learning rate.
-      randomize: params that are drawn anew for each episode, uniformly from the lowest to the highest value; see
+      params: params of the environment that differ from the defaults.
+      sweep: values to try, by setting. `seeds` agents are trained with each combination, all in one program. You can
+        sweep numbers that the algorithm computes with, such as a learning rate, but no setting that changes shapes.
+      randomize: params to draw for each episode, uniformly from the lowest to the highest value. See
         `envcore.wrappers.RandomizeParams`.
-      network: in place of the algorithm's own, if it takes one; see `envcore_baselines.learner.checked_network`. It
-        replaces what the settings say of the network.
+      network: your own network, for algorithms that take one. See `envcore_baselines.learner.checked_network`. It
+        overrides the settings of the default network.
       evaluation_episodes: greedy episodes that each agent plays at each point of the curve.
-      out: the folder of the run, where it is continued if it was interrupted; by default nothing is written.
-      callback: is called with each of about a hundred points of the curve; see `envcore_baselines.curve.Point`. If it
-        returns True, in any process, the training ends. What was trained until then is saved, in a single process also
-        where it raises an error. Those of `envcore_baselines.loggers` write to TensorBoard and the like.
-      devices: how many devices the agents are split over; by default all.
-      checkpoint_seconds: the least time between two checkpoints in `out`, by default 5 seconds. They are written at
-        points of the curve, and take at most a tenth of the time.
-      **settings: of the algorithm, in place of those of the environment's file and the defaults.
+      out: folder for the results. If it contains an interrupted run, training continues. By default nothing is saved.
+      callback: called with each of about a hundred points of the curve. See `envcore_baselines.curve.Point`. Return
+        True, in any process, to stop training early. The agents are saved then, and in a single process also when the
+        callback raises an error. Callbacks in `envcore_baselines.loggers` write to TensorBoard and similar tools.
+      devices: number of devices to split the agents over. By default all.
+      checkpoint_seconds: minimum time between two checkpoints in `out`, by default 5 seconds. Checkpoints are written
+        at points of the curve and take at most a tenth of the time.
+      **settings: settings of the algorithm. They override the environment's tuned settings and the defaults.
 
     Raises:
-      InvalidArgumentError: the seed or a number is invalid; the class cannot be imported, or with `out` has no name by
-        which it can be; so too for an environment and a network.
+      InvalidArgumentError: the seed or a number is invalid. The algorithm, environment or network cannot be imported,
+        or you pass `out` and it has no name to import it by.
       ConfigError: there is no such algorithm or setting, or a value is invalid or does not fit the environment.
       NotEnoughMemoryError: the agents do not fit into memory.
       EnvcoreError: as for `envcore.make`.
-      FileError: the folder is that of another run, or cannot be written.
-      KeyboardInterrupt, SystemExit: Ctrl-C was pressed, or SIGTERM has come; the training is saved.
+      FileError: the folder contains another run or cannot be written.
+      KeyboardInterrupt, SystemExit: you pressed Ctrl-C, or SIGTERM arrived. The training is saved.
     """
     for what, number in (("seeds", seeds), ("devices", devices)):
         if number is not None:
@@ -189,14 +191,14 @@ def _train(
 ) -> tuple[Agents, Curve]:
     """Trains the agents of a run until its curve is complete, `callback` returns True, or a signal comes.
 
-    The agents are split over devices. Where their number is not a multiple of that of the devices, the last one is
-    trained several times; its copies are left out of all results.
+    The agents are split over devices. If the number of agents is not a multiple of the number of devices, copies of the
+    last agent fill the gap. The results leave the copies out.
 
     Args:
-      run: what is trained.
-      learner, params: the algorithm, for the run's environment, and the params of that.
-      folder: of the run; its checkpoint, if it has one, is where training continues. All processes have to see it, and
-        process 0 writes. None keeps nothing.
+      run: the run to train.
+      learner, params: the algorithm and the params of the run's environment.
+      folder: folder of the run, or None to save nothing. Training continues from its checkpoint, if there is one. All
+        processes must see the folder, and process 0 writes it.
       sharding: the devices.
       callback, checkpoint_seconds: as for `train`.
     """
@@ -205,11 +207,11 @@ def _train(
     split = sharding if num_devices > 1 else None
 
     def placed(tree: Any) -> Any:
-        """Values of all agents, split over the devices."""
+        """Splits the values of all agents over the devices."""
         return distributed.placed(jax.tree.map(lambda x: x[rows], tree), split) if split else tree
 
     def whole(tree: Any) -> Any:
-        """Values of all agents, in every process: the inverse of `placed`."""
+        """Gathers the values of all agents in every process, the inverse of `placed`."""
         return jax.tree.map(lambda x: x[: len(names)], distributed.whole(tree)) if split else tree
 
     num_updates = -(-learner.num_updates // _POINTS)
@@ -226,7 +228,7 @@ def _train(
     saved, pause, is_compiled, is_over, signum = time.monotonic(), checkpoint_seconds, False, False, 0
 
     def save() -> None:
-        """Writes the curve, then the checkpoint: with a finished checkpoint, all of the curve is there too."""
+        """Writes the curve, then the checkpoint, so that a finished checkpoint always has a complete curve."""
         nonlocal saved, pause
         if folder:
             started, everything = time.monotonic(), whole(agents)
@@ -243,8 +245,9 @@ def _train(
             steps = num_updates * learner.steps_per_update
             curve = curve.with_point((len(curve) + 1) * steps, whole(metrics))
             *before, latest = curve.array("greedy_return" if evaluated else "return")
-            is_better, best = latest > np.fmax.reduce(before, initial=-np.inf), agents.best  # not if NaN: none ended
-            # Here and not in the program of a point, in which each array of an agent would be a kernel more to compile.
+            # False for NaN, if no episode ended.
+            is_better, best = latest > np.fmax.reduce(before, initial=-np.inf), agents.best
+            # Not in the compiled program, where it would be one more kernel to compile per array of an agent.
             if is_better.all():
                 best = state.agent
             elif is_better.any():
@@ -259,7 +262,7 @@ def _train(
             try:
                 is_over = callback is not None and bool(callback(point))
             except BaseException:
-                if jax.process_count() == 1:  # other processes would not take part
+                if jax.process_count() == 1:  # saving needs all processes
                     save()
                 raise
             is_over, signum = distributed.gathered(np.array([[is_over, noted()]], np.float64)).max(0)
@@ -286,16 +289,19 @@ def _point(
     keys: jax.Array,
     number: Any,
 ) -> tuple[Any, Metrics]:
-    """The state of every agent after so many updates, and its metrics: sums over episodes, means over updates.
+    """Trains all agents up to the next point. Metrics are sums over episodes and means over updates.
 
     Args:
-      learner: of the agents.
-      params: of its environment.
-      num_updates, evaluation_episodes: of every agent.
-      sharding: the devices; None for one.
-      states: of every agent.
-      keys: of every agent, for its evaluation.
-      number: of the point, int32 ().
+      learner: the algorithm.
+      params: params of its environment.
+      num_updates, evaluation_episodes: updates and greedy episodes of each agent.
+      sharding: the devices, or None for one device.
+      states: states of all agents.
+      keys: keys of all agents, for evaluation.
+      number: index of the point, int32 ().
+
+    Returns:
+      The next states and the metrics.
     """
 
     def of_agent(state: Any) -> tuple[Any, Metrics]:
@@ -316,10 +322,10 @@ def _point(
 
 @jax.jit
 def _chosen(is_first: jax.Array, first: Any, second: Any) -> Any:
-    """For each agent, `first` or `second`."""
+    """Selects `first` or `second` for each agent."""
     return jax.vmap(trees.where)(is_first, first, second)
 
 
 def _plain(value: Any) -> Any:
-    """Numpy's numbers as Python's, which JSON can hold."""
+    """Converts NumPy values to Python ones for JSON."""
     return value.tolist() if hasattr(value, "tolist") else value

@@ -1,4 +1,4 @@
-"""`envcore bsuite`: runs an agent on bsuite's experiments, and scores it. Imports no JAX."""
+"""The command `envcore bsuite`: runs an agent on bsuite and scores it. Imports no JAX."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from envcore_cli.errors import CommandError
 from envcore_cli.options import Seed, path
 from envcore_runs.user_modules import imported_function
 
-app = typer.Typer(help="Run an agent on bsuite's experiments, and score it.", no_args_is_help=True)
+app = typer.Typer(help="Run an agent on bsuite and score it.", no_args_is_help=True)
 
-Logs = Annotated[Path, typer.Argument(parser=path, metavar="DIR", help="The folder of an agent's logs.")]
+Logs = Annotated[Path, typer.Argument(parser=path, metavar="DIR", help="Folder with the logs of an agent.")]
 
 _AGENTS = {"random": "random_agent", **{name: name for name in ("dqn", "bootstrapped_dqn", "ppo", "recurrent_ppo")}}
 
@@ -23,19 +23,19 @@ _AGENTS = {"random": "random_agent", **{name: name for name in ("dqn", "bootstra
 @app.command()
 def run(
     agent: Annotated[
-        str, typer.Argument(metavar="AGENT", help=f"The agent: {', '.join(_AGENTS)}, or your MODULE:FUNCTION.")
+        str, typer.Argument(metavar="AGENT", help=f"Agent: {', '.join(_AGENTS)}, or MODULE:FUNCTION for your own.")
     ],
-    out: Annotated[Path, typer.Option(parser=path, metavar="DIR", help="The folder of the logs.")],
+    out: Annotated[Path, typer.Option(parser=path, metavar="DIR", help="Folder for the logs.")],
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="An experiment or an id, such as deep_sea/11; can be repeated."),
+        typer.Option(metavar="NAME", help="Experiment or id, such as deep_sea or deep_sea/11 (repeatable)."),
     ] = None,
     seed: Seed = 0,
 ) -> None:
-    """Play all 468 settings of bsuite, or those of --only, and write bsuite's logs.
+    """Run an agent on all 468 settings of bsuite, or on those you pick with --only, and write bsuite's logs.
 
-    FUNCTION(env) returns an envcore_baselines.bsuite.Agent for an environment, three functions that can be compiled by
-    jit. To continue an interrupted run, give the same command again.
+    FUNCTION(env) must return an envcore_baselines.bsuite.Agent, three functions that work under jax.jit. To continue an
+    interrupted run, repeat the command.
     """
     named = None if agent in _AGENTS else imported_function("AGENT", agent, list(_AGENTS))
     runner, agents = (_imported(f"envcore_baselines.bsuite.{name}") for name in ("runner", "agents"))
@@ -47,7 +47,7 @@ def run(
 
 @app.command()
 def score(folder: Logs) -> None:
-    """Print the score of an agent in each experiment that it has played, and the means by tag."""
+    """Print an agent's score in each experiment that it has played, and the mean score per tag."""
     from rich.table import Table
 
     analysis = _imported("envcore_bsuite.analysis")
