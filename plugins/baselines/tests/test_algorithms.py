@@ -23,7 +23,7 @@ from toy import Counter
 
 def test_an_environment_that_observes_no_numbers() -> None:
     env = Counter(goal=-1)
-    with pytest.raises(ConfigError, match=r"^Counter observes no numbers: Box\(.*, \(0,\), float32\)"):
+    with pytest.raises(ConfigError, match=r"^Counter has empty observations: Box\(.*, \(0,\), float32\)"):
         algorithms.learner("pqn", env, env.default_params, algorithms.config("pqn", None, {}))
 
 
@@ -36,8 +36,8 @@ def test_an_algorithm_of_the_user() -> None:
 @pytest.mark.parametrize(
     ("algorithm", "message"),
     [
-        (Guess.init, "an algorithm must be a class with a Config, the dataclass of its settings, got <function"),
-        (type("Mine", (Guess,), {"Config": int}), "an algorithm must be a class with a Config, .* got <class"),
+        (Guess.init, "an algorithm must be a class with a dataclass Config for its settings, got <function"),
+        (type("Mine", (Guess,), {"Config": int}), "an algorithm must be a class with a dataclass Config .* got <class"),
     ],
 )
 def test_a_class_that_training_cannot_use(algorithm: Any, message: str) -> None:

@@ -92,7 +92,7 @@ def test_the_command(run: Command, tmp_path: Path) -> None:
     assert (code, err) == (0, "")
     assert Run.load(tmp_path).network == "own_network:Linear"
     code, _, err = run("train", "es", *train[2:])
-    assert (code, err) == (1, "error: ES takes no network; ppo, pqn and dqn take one.\n")
+    assert (code, err) == (1, "error: ES does not take a network. Use ppo, pqn or dqn.\n")
 
 
 WITHOUT_WEIGHTS = types.SimpleNamespace(init=lambda key, obs: {}, apply=lambda weights, obs: obs[:, :2])

@@ -1,4 +1,4 @@
-"""The algorithms by name, or as classes. Imports no JAX before one is imported."""
+"""Finds algorithms by name or class, with their settings. Imports JAX only with an algorithm."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from envcore_baselines.learner import Learner
 
 OURS = ", ".join(spec.name for spec in envcore_algorithms())
-"""The names of those of this package."""
+"""The names of the algorithms in this package."""
 
 Algorithm: TypeAlias = str | type[Any]
-"""An announced name, `MODULE:CLASS`, or a class: one with the members of `Learner`, and `Config`."""
+"""A registered name, `MODULE:CLASS`, or a class with the members of `Learner` and `Config`."""
 
 
 def checked(name: str) -> str:
-    """The name of an algorithm, before it is imported.
+    """Returns the name of an algorithm if it exists, without importing it.
 
     Raises:
-      ConfigError: there is no such algorithm, or several distributions announce it.
+      ConfigError: there is no such algorithm, or several distributions register it.
     """
     if registry.announced(AlgorithmSpec).find(name, ConfigError) is None and not user_modules.is_reference(name):
         known = list(registry.announced(AlgorithmSpec))
@@ -46,10 +46,10 @@ def checked(name: str) -> str:
 
 
 def name_of(what: str, value: Any, *, is_saved: bool) -> str:
-    """What a run calls an algorithm or a network.
+    """The name of an algorithm or a network in the file of a run.
 
     Raises:
-      InvalidArgumentError: the run is saved, and nothing could find the value again by its name.
+      InvalidArgumentError: the run is saved, and the value cannot be imported again by its name.
     """
     if isinstance(value, str):
         return value
@@ -59,13 +59,15 @@ def name_of(what: str, value: Any, *, is_saved: bool) -> str:
 
 
 def config(algorithm: Algorithm, env_id: str | None, given: Mapping[str, Any], source: str = "settings") -> Any:
-    """The settings of an algorithm: its defaults, then those of the environment's file, then the given ones.
+    """Combines an algorithm's defaults, the tuned settings of the environment, and the given settings.
+
+    Later ones override earlier ones.
 
     Args:
-      algorithm: its name or class.
-      env_id: None leaves out the file.
-      given: by name.
-      source: where the given ones come from, for error messages.
+      algorithm: name or class.
+      env_id: id of the environment, or None to skip tuned settings.
+      given: values by setting.
+      source: where the given settings come from, for error messages.
 
     Raises:
       ConfigError: there is no such algorithm or setting, or a value is invalid.
@@ -78,14 +80,14 @@ def config(algorithm: Algorithm, env_id: str | None, given: Mapping[str, Any], s
 
 
 def grid(algorithm: Algorithm, sweep: Mapping[str, Sequence[Any] | np.ndarray]) -> dict[str, list[float]]:
-    """The values of settings that are swept, checked.
+    """Checks the values of a sweep.
 
     Args:
-      algorithm: its name or class.
-      sweep: the values, by name.
+      algorithm: name or class.
+      sweep: values by setting.
 
     Raises:
-      ConfigError: there is no such setting, it is not a number of the algorithm, or a value is invalid.
+      ConfigError: there is no such setting, it cannot be swept because it is not a float, or a value is invalid.
     """
     kind = _found(algorithm)[0].Config
     defaults = {field.name: field.default for field in dataclasses.fields(kind)}
@@ -93,7 +95,7 @@ def grid(algorithm: Algorithm, sweep: Mapping[str, Sequence[Any] | np.ndarray]) 
     for setting, values in sweep.items():
         if setting in defaults and type(defaults[setting]) is not float:
             numbers = ", ".join(each for each, default in defaults.items() if type(default) is float)
-            raise ConfigError(f"sweep: {setting} decides the shape of the program; what can be swept: {numbers}.")
+            raise ConfigError(f"sweep: {setting} cannot be swept, only these can: {numbers}.")
         if isinstance(values, str) or not hasattr(values, "__len__") or not len(values):
             raise ConfigError(f"sweep: {setting} needs a list of values, got {values!r}.")
         found[setting] = [getattr(settings.build(kind, {setting: value}, "sweep"), setting) for value in values]
@@ -101,22 +103,22 @@ def grid(algorithm: Algorithm, sweep: Mapping[str, Sequence[Any] | np.ndarray]) 
 
 
 def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: Any = None) -> Learner:
-    """The algorithm for an environment.
+    """Makes the learner for an environment.
 
     Args:
-      algorithm: its name or class.
+      algorithm: name or class.
       env: the environment.
-      params: its params.
-      config: the settings.
-      network: see `learner.checked_network`, or `MODULE:NAME` of one; None for the algorithm's own.
+      params: params of the environment.
+      config: settings of the algorithm.
+      network: a network or its `MODULE:NAME`, or None for the algorithm's default. See `learner.checked_network`.
 
     Raises:
-      ConfigError: there is no such algorithm, it takes no network, or the settings, the network or the
+      ConfigError: there is no such algorithm, it does not take a network, or the settings, the network or the
         environment's spaces do not fit.
       InvalidArgumentError: the class or the network cannot be imported.
     """
     if env.observation_space(params).flat_space().shape == (0,):
-        raise ConfigError(f"{env.name} observes no numbers: {env.observation_space(params)}.")
+        raise ConfigError(f"{env.name} has empty observations: {env.observation_space(params)}.")
     from envcore_baselines.distributions import of_several
     from envcore_baselines.learner import observed
 
@@ -125,7 +127,7 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
     options: dict[str, Any] = {"distribution": of_several(env, params)} if "distribution" in arguments else {}
     if network is not None:
         if "network" not in arguments:
-            raise ConfigError(f"{kind.__name__} takes no network; ppo, pqn and dqn take one.")
+            raise ConfigError(f"{kind.__name__} does not take a network. Use ppo, pqn or dqn.")
         options["network"] = user_modules.imported("network", network) if isinstance(network, str) else network
     try:
         return kind(observed(env, params), params, config, **options)
@@ -134,7 +136,7 @@ def learner(algorithm: Algorithm, env: Any, params: Any, config: Any, network: A
 
 
 def _found(algorithm: Algorithm) -> tuple[type[Any], str]:
-    """The class of an algorithm, and its table in the files of environments; "" where they cannot have one."""
+    """Imports the class of an algorithm. Also returns its table in the tuned settings, "" if it is not registered."""
     kind: Any = algorithm
     table = ""
     if isinstance(algorithm, str):
@@ -142,5 +144,5 @@ def _found(algorithm: Algorithm) -> tuple[type[Any], str]:
         kind = found.load(ConfigError) if found else user_modules.imported("algorithm", algorithm)
         table = found.spec.name if found else ""
     if not isinstance(kind, type) or not dataclasses.is_dataclass(getattr(kind, "Config", None)):
-        raise ConfigError(f"an algorithm must be a class with a Config, the dataclass of its settings, got {kind!r}.")
+        raise ConfigError(f"an algorithm must be a class with a dataclass Config for its settings, got {kind!r}.")
     return kind, table

@@ -1,4 +1,4 @@
-"""Learning curves: returns and metrics of each agent over its training, as numbers, CSV and a picture."""
+"""Learning curves: the return and metrics of each agent during training, as arrays, CSV and a plot."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ _Rows = list[list[float]]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Point:
-    """A point of a curve.
+    """A point of a learning curve.
 
     Attributes:
       steps: environment steps that each agent has taken.
-      names: of the agents, such as "seed_0".
-      returns: mean return of the episodes that ended since the point before, float64 (agents,); NaN where none did.
-        The first points favor short episodes: an environment that plays a long one has not ended any yet. For an
-        unbiased return, evaluate the agent.
-      metrics: what the algorithm measures of its updates, their means since the point before, by name, float64
-        (agents,). With evaluation also `greedy_return`, the mean return of greedy episodes.
-      steps_per_second: of all agents together, since the point before; NaN for the first one, which is compiled.
-      share: of the training that is done, from 0 to 1.
+      names: names of the agents, such as "seed_0".
+      returns: mean return of the episodes that ended since the previous point, float64 (agents,). NaN where no episode
+        ended. The first points favor short episodes, because long ones have not ended yet. For an unbiased return,
+        evaluate the agent.
+      metrics: metrics of the algorithm's updates by name, averaged since the previous point, float64 (agents,). With
+        evaluation also `greedy_return`, the mean return of greedy episodes.
+      steps_per_second: speed of all agents together since the previous point. NaN for the first point, which includes
+        compile time.
+      share: fraction of the training that is done, from 0 to 1.
     """
 
     steps: int
@@ -39,14 +40,14 @@ class Point:
 
 @dataclasses.dataclass(frozen=True)
 class Curve:
-    """A learning curve of several agents, as a file holds it.
+    """The learning curve of several agents.
 
     Attributes:
-      num_agents: their number.
-      steps: environment steps that each agent has taken, of every point.
-      columns: by name, a number of every point and agent. "return" is the mean return of the episodes that ended since
-        the point before, NaN if none did. The others are what the algorithm measures of its updates: means since the
-        point before, NaN where there was nothing to measure.
+      num_agents: number of agents.
+      steps: environment steps that each agent has taken, for every point.
+      columns: values for every point and agent, by name. "return" is the mean return of the episodes that ended since
+        the previous point, NaN if no episode ended. The others are the metrics of the algorithm's updates, averaged
+        since the previous point, NaN where there was nothing to measure.
     """
 
     num_agents: Positive
@@ -57,7 +58,7 @@ class Curve:
         return len(self.steps)
 
     def with_point(self, steps: int, metrics: Mapping[str, Any]) -> Curve:
-        """The curve with one more point; see `envcore_baselines.learner.Metrics`, here of shape (num_agents,)."""
+        """Adds a point. `metrics` are `envcore_baselines.learner.Metrics` of shape (num_agents,)."""
         found = {name: np.asarray(values, np.float64) for name, values in metrics.items()}
         returns, episodes = found.pop("returns"), found.pop("episodes")
         row = {"return": returns / np.where(episodes > 0, episodes, np.nan), **found}
@@ -65,22 +66,22 @@ class Curve:
         return Curve(self.num_agents, [*self.steps, steps], longer)
 
     def array(self, name: str = "return") -> np.ndarray:
-        """A column, by default the returns: float64 (points, agents)."""
+        """A column, by default the returns, float64 (points, agents)."""
         return np.array(self.columns.get(name, []), np.float64).reshape(-1, self.num_agents)
 
     @property
     def metrics(self) -> dict[str, np.ndarray]:
-        """All columns but the returns, float64 (points, agents) each."""
+        """All columns except the returns, each float64 (points, agents)."""
         return {name: self.array(name) for name in self.columns if name != "return"}
 
     @property
     def last_returns(self) -> np.ndarray:
-        """The return of each agent at the last point at which an episode of it had ended, float64 (agents,); or NaN."""
+        """Each agent's return at the last point where one of its episodes had ended, float64 (agents,). NaN if none."""
         last = [column[~np.isnan(column)][-1:] for column in self.array().T]
         return np.array([each[0] if each.size else np.nan for each in last])
 
     def to_csv(self, names: Sequence[str]) -> str:
-        """A line per point and agent: steps, the agent's name, its mean return and its metrics."""
+        """Formats the curve as CSV, with a row per point and agent: steps, agent, mean return and metrics."""
         lines = [",".join(["steps", "agent", *self.columns])]
         for steps, *rows in zip(self.steps, *self.columns.values(), strict=True):
             for name, *row in zip(names, *rows, strict=True):
@@ -88,11 +89,13 @@ class Curve:
         return "\n".join(lines) + "\n"
 
     def to_png(self, title: str, groups: Sequence[str] = ("",)) -> bytes:
-        """The mean over the agents whose episodes ended, and a band from the lowest to the highest of them.
+        """Plots the mean return over agents, with a band from the lowest to the highest agent.
+
+        Agents without an ended episode are left out of a point.
 
         Args:
-          title: of the picture.
-          groups: names of groups of agents that follow each other, equally many in each, which get a line each.
+          title: title of the plot.
+          groups: names of consecutive groups of agents, all of the same size. Each group gets a line.
         """
         from matplotlib.figure import Figure
 

@@ -1,9 +1,9 @@
-"""Logs the points of a training as they come: the returns and metrics of each agent, and their means over agents.
+"""Logs returns and metrics during training, for each agent and averaged over agents.
 
     with loggers.TensorBoard("runs/cartpole") as log:
         envcore_baselines.train("ppo", "CartPole-v1", callback=log)
 
-On the command line: `envcore train --tensorboard`. To log elsewhere, such as to Weights & Biases, write a callback:
+On the command line, pass `--tensorboard`. To log elsewhere, such as to Weights & Biases, write a callback:
 
     with wandb.init(project="cartpole") as run:
         envcore_baselines.train("ppo", "CartPole-v1", callback=lambda point: run.log(scalars(point), step=point.steps))
@@ -25,9 +25,10 @@ from envcore_baselines.curve import Point
 
 
 def scalars(point: Point) -> dict[str, float]:
-    """The finite numbers of a point by name.
+    """Returns the finite metrics of a point by name.
 
-    "return", "loss" and so on are means over the agents; those of each of several agents follow, as "seed_0/return".
+    "return", "loss" and so on are means over the agents. With several agents, there is also one entry per agent, such
+    as "seed_0/return".
     """
     columns = {"return": point.returns, **point.metrics}
     found = {"steps_per_second": point.steps_per_second}
@@ -41,10 +42,10 @@ def scalars(point: Point) -> dict[str, float]:
 
 
 class TensorBoard(contextlib.AbstractContextManager["TensorBoard", None]):
-    """TensorBoard's event files: `tensorboard --logdir FOLDER` shows them.
+    """Logs to TensorBoard. To see the curves, run `tensorboard --logdir FOLDER`.
 
     Args:
-      folder: their folder.
+      folder: folder for the event files.
 
     Raises:
       EnvcoreError: tensorboardX is not installed.
@@ -60,11 +61,11 @@ class TensorBoard(contextlib.AbstractContextManager["TensorBoard", None]):
         self._folder, self._writer = str(folder), None
 
     def __call__(self, point: Point) -> None:
-        """Writes a point; what an earlier training wrote of it and of later ones is no longer shown."""
+        """Writes a point. TensorBoard hides what an earlier training wrote for this point and later ones."""
         if self._writer is None:
             self._writer = self._module.SummaryWriter(self._folder, purge_step=point.steps)
         for name, value in scalars(point).items():
-            tag = re.sub(r"[^-/.\w]", "_", name)  # others are illegal; names of a sweep have some
+            tag = re.sub(r"[^-/.\w]", "_", name)  # TensorBoard forbids other characters, which names in a sweep contain
             self._writer.add_scalar(tag, value, point.steps)
         self._writer.flush()
 

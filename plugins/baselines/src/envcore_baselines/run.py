@@ -1,4 +1,4 @@
-"""What a training is asked for, and what its folder holds."""
+"""A training run: its settings, and loading the files in its folder."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ CHECKPOINT = "checkpoint.safetensors"
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """What a folder holds the results of: with the same run, training gives the same results.
+    """All settings of a training, saved in run.json. The same run always gives the same results.
 
     Attributes:
-      algorithm: its name.
-      env_id: what `envcore.make` takes.
+      algorithm: name of the algorithm.
+      env_id: id of the environment, for `envcore.make`.
       options: constructor options of the environment.
-      params: params of the environment that differ from the default ones.
-      config: the settings of the algorithm.
-      seed: of the first agent; the others have the next ones.
-      num_seeds: number of agents, of each combination of a sweep.
-      sweep: the values of settings that are swept, of which each combination is trained.
-      randomize: params that are drawn anew for each episode, each with its lowest and its highest value.
-      network: of the user's, `MODULE:NAME`; empty for the algorithm's own.
+      params: params of the environment that differ from the defaults.
+      config: settings of the algorithm.
+      seed: seed of the first agent. The others have the next seeds.
+      num_seeds: number of agents, or of agents per combination of a sweep.
+      sweep: values of the swept settings. Every combination is trained.
+      randomize: params drawn for each episode, each with its lowest and highest value.
+      network: `MODULE:NAME` of the user's network, or empty for the algorithm's default.
       evaluation_episodes: greedy episodes that each agent plays at each point of the curve.
     """
 
@@ -63,27 +63,27 @@ class Run:
 
     @classmethod
     def load(cls, folder: str | Path) -> Run:
-        """The run of a folder.
+        """Loads the run in a folder.
 
         Raises:
-          FileError: the folder holds none, or its file is damaged.
+          FileError: the folder contains no run, or its file is damaged.
         """
         return run_folder.load(folder, cls)
 
     @property
     def combinations(self) -> list[dict[str, float]]:
-        """The swept settings of each group of `num_seeds` agents, the last setting fastest; [{}] without a sweep."""
+        """The swept settings of each group of `num_seeds` agents, the last varying fastest. [{}] without a sweep."""
         return [dict(zip(self.sweep, values, strict=True)) for values in itertools.product(*self.sweep.values())]
 
     @property
     def agents(self) -> list[tuple[dict[str, float], int]]:
-        """The swept settings and the seed of each agent: those of the first combination, then those of the next."""
+        """The swept settings and the seed of each agent, one combination after another."""
         return list(itertools.product(self.combinations, range(self.seed, self.seed + self.num_seeds)))
 
     @property
     def groups(self) -> list[str]:
-        """The names of the combinations of a sweep; [""] without one."""
-        # With as many digits as tell a value from others in float32.
+        """The names of the combinations of a sweep, or [""] without a sweep."""
+        # Nine digits distinguish all float32 values.
         return [" ".join(f"{name}={value:.9g}" for name, value in each.items()) for each in self.combinations]
 
     @property
@@ -94,38 +94,37 @@ class Run:
 
     @property
     def keys(self) -> jax.Array:
-        """The random key of each agent, that of its seed: typed keys (agents,)."""
+        """The random key of each agent, made from its seed, typed keys (agents,)."""
         return jnp.stack([key_of(seed) for _, seed in self.agents])
 
     @property
     def starts(self) -> Any:
-        """What `learner.init` takes, for each agent: its key, in a sweep also its settings."""
+        """The argument of `learner.init` for each agent: its key, and in a sweep also its settings."""
         if not self.sweep:
             return self.keys
         return self.keys, {name: np.array([each[name] for each, _ in self.agents], np.float32) for name in self.sweep}
 
     def of_agent(self, number: int) -> Run:
-        """The run that would have trained this agent alone."""
+        """The run that would train this agent alone."""
         values, seed = self.agents[number]
         return dataclasses.replace(self, config={**self.config, **values}, seed=seed, num_seeds=1, sweep={})
 
     def make(self) -> tuple[Environment, Any]:
-        """The environment and its params."""
+        """Makes the environment and its params."""
         choice = choose(self.env_id, self.options, self.params)
         return dataclasses.replace(choice, randomize=self.randomize).make()
 
     def learner(self, env: Environment, params: Any, algorithm: Any = None, network: Any = None) -> Learner:
-        """The algorithm with the run's settings, for an environment.
+        """Makes the learner with the run's settings, for an environment.
 
-        For an algorithm that a plugin announces it is the same object for equal settings, so that its programs are
-        compiled once.
+        For equal settings of a registered algorithm you get the same object, so its programs are compiled once.
 
         Args:
-          env, params: the environment.
-          algorithm, network: in place of those that the run names, if they have no names by which they can be found.
+          env, params: the environment and its params.
+          algorithm, network: objects to use instead of the run's names, if they cannot be imported by name.
 
         Raises:
-          ConfigError: the settings do not fit the environment, or cannot be swept; a user's algorithm fails.
+          ConfigError: the settings do not fit the environment or cannot be swept, or a user's algorithm fails.
         """
         algorithm = self.algorithm if algorithm is None else algorithm
         network = (self.network or None) if network is None else network
@@ -136,11 +135,11 @@ class Run:
 
 
 class Agents(NamedTuple):
-    """The agents of a run; every leaf has a leading axis for them.
+    """The agents of a run. Every leaf has a leading axis for them.
 
     Attributes:
-      state: of each, as `learner.update` returns it.
-      best: each agent at its best point so far, by its greedy episodes or else its training.
+      state: states of the agents, as `learner.update` returns them.
+      best: each agent at its best point so far, by greedy return, or by training return without evaluation.
     """
 
     state: Any
@@ -148,7 +147,7 @@ class Agents(NamedTuple):
 
 
 def restored(folder: str | Path, run: Run, learner: Learner) -> tuple[Agents, Curve]:
-    """The agents and the learning curve at the last checkpoint of a run.
+    """Loads the agents and the learning curve from the last checkpoint of a run.
 
     Raises:
       FileError: there is no checkpoint, it is damaged, or it does not fit the learner.
@@ -160,7 +159,7 @@ def restored(folder: str | Path, run: Run, learner: Learner) -> tuple[Agents, Cu
 
 
 def saved_curve(folder: str | Path) -> Curve:
-    """The learning curve at the last checkpoint of a run.
+    """Loads the learning curve from the last checkpoint of a run.
 
     Raises:
       FileError: there is no checkpoint, or it is damaged.
@@ -169,7 +168,7 @@ def saved_curve(folder: str | Path) -> Curve:
 
 
 def _hashable(option: Any) -> Any:
-    """An option as it was before JSON, which has no tuples."""
+    """Converts lists in an option back to tuples, which JSON does not have."""
     return tuple(_hashable(each) for each in option) if isinstance(option, list) else option
 
 
@@ -177,7 +176,7 @@ def _hashable(option: Any) -> Any:
 def _learner(
     algorithm: algorithms.Algorithm, env: Environment, params: Constants, config: Any, network: Any, names: Any
 ) -> Learner:
-    """A learner, in which settings of these names are swept. Programs are compiled for each learner."""
+    """Makes a learner that sweeps the named settings. Cached, because each learner compiles its programs."""
 
     def make(config: Any) -> Learner:
         return algorithms.learner(algorithm, env, params.tree, config, network)

@@ -1,4 +1,4 @@
-"""Settings of algorithms: dataclasses that msgspec checks, and one TOML file per environment.
+"""Settings of algorithms: dataclasses that msgspec validates, and one TOML file of tuned settings per environment.
 
     total_steps: Steps = 500_000
     discount: Fraction = 0.99
@@ -7,14 +7,14 @@
     hidden: tuple[Positive, ...] = (64, 64)
     anneal: bool = True
 
-Any type that `msgspec.convert` takes will do. A file `configs/CartPole-v1.toml` of a package has a table for each of
-its algorithms:
+You can use any type that `msgspec.convert` takes. The file `configs/CartPole-v1.toml` of a package has a table for each
+of its algorithms:
 
     [ppo]
     total_steps = 500_000
     learning_rate = 1e-3
 
-What it leaves out keeps the dataclass's default. This module imports no JAX.
+Other settings keep the dataclass's defaults. This module imports no JAX.
 """
 
 from __future__ import annotations
@@ -43,24 +43,24 @@ Config = TypeVar("Config")
 
 
 def folder_of(algorithm: type[Any]) -> Path:
-    """The folder `configs` of the package that defines an algorithm, which has a file for each tuned environment."""
+    """The folder `configs` of the algorithm's package, with a file for each tuned environment."""
     package = sys.modules[algorithm.__module__.partition(".")[0]]
     return Path(getattr(package, "__path__", [os.devnull])[0]) / "configs"
 
 
 def of_environment(env_id: str, algorithm: str, folder: Path) -> dict[str, Any]:
-    """The settings in the environment's file; none if it has no file, or no table of the algorithm."""
+    """The tuned settings for an environment. Empty if it has no file or no table for the algorithm."""
     path = folder / f"{env_id.replace('/', '-')}.toml"
     return File(path).read(dict[str, dict[str, Any]]).get(algorithm, {}) if path.exists() else {}
 
 
 def build(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
-    """A configuration with these values, and defaults for all others.
+    """Validates settings, and fills in defaults for the others.
 
     Args:
       kind: the dataclass.
-      values: by field.
-      source: where they come from, for error messages.
+      values: values by field.
+      source: where the values come from, for error messages.
 
     Raises:
       ConfigError: there is no such field, or a value is invalid.
@@ -80,7 +80,7 @@ def build(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
 
 
 def as_toml(config: Any, algorithm: str) -> str:
-    """The configuration as a table of an environment's file."""
+    """Formats settings as a table for an environment's TOML file."""
     fields = dataclasses.asdict(config).items()
     lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields]
     header = algorithm if algorithm.isidentifier() else json.dumps(algorithm)
@@ -88,7 +88,7 @@ def as_toml(config: Any, algorithm: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers of numpy's and JAX's, also those in a list, as Python's, and whole floats, such as 1e6, as integers."""
+    """Converts NumPy and JAX scalars, also in lists, to Python ones, and whole floats such as 1e6 to integers."""
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     value = value.item() if getattr(value, "shape", None) == () else value

@@ -1,8 +1,8 @@
-"""A grid of settings as one program: agents that differ in the values of some settings, side by side.
+"""Sweeps settings in one compiled program: agents with different values of some settings train side by side.
 
-A setting's value is an array in the state of an agent, over which `vmap` maps as it does over seeds. So only numbers
-that an algorithm computes with can be swept; those that decide the shape of its program, such as a number of
-environments, take a run each.
+The value of a swept setting is an array in the agent's state, and `vmap` maps over it as over seeds. So you can sweep
+only numbers that an algorithm computes with. For settings that change shapes, such as the number of environments, start
+one run per value.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ class SweptState(NamedTuple):
 
     @property
     def agent(self) -> Any:
-        """What `act` takes."""
+        """The first argument of `act`."""
         return self.state.agent
 
 
 class Swept:
-    """A learner whose agents differ in settings: `init` takes a random key and the values of the agent's settings.
+    """A learner whose agents differ in settings. `init` takes a random key and the values of the swept settings.
 
     Args:
-      make: the learner with a configuration; it is called while a program is traced.
-      config: the configuration of all other settings.
-      names: of the settings that differ.
+      make: returns the learner for a configuration. Called while a program is traced.
+      config: the configuration, with all other settings.
+      names: names of the swept settings.
 
     Raises:
-      ConfigError: a setting decides the shape of the program.
+      ConfigError: a setting changes shapes or the compiled program.
     """
 
     def __init__(self, make: Callable[[Any], Learner], config: Any, names: Sequence[str]):
@@ -62,7 +62,7 @@ class Swept:
         return SweptState(values, self._with(values).init(key))
 
     def update(self, state: SweptState) -> tuple[SweptState, Metrics]:
-        """As for `Learner`."""
+        """Does the same as `Learner.update`."""
         inner, metrics = self._with(state.values).update(state.state)
         return state._replace(state=inner), metrics
 
