@@ -111,7 +111,7 @@ def test_a_dict_of_observations_is_flattened_and_chance_has_no_part() -> None:
     [
         (Counter(), {"population_size": 5}, "population_size must be even, got 5"),
         (Deck(), {}, "es plays whole episodes and Deck has no time limit: give one with the setting max_steps"),
-        (Whole(), {}, "actions must be those of a Discrete or a float Box, Whole has Box"),
+        (Whole(), {}, "the action space must be a Discrete or a float Box, but Whole has Box"),
     ],
 )
 def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> None:

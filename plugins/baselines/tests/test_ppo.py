@@ -315,7 +315,7 @@ def test_where_episodes_may_be_cut_their_last_observations_count(env: Any, may_t
         ),
         (Counter(), {"minibatches": 5}, r"minibatches must divide num_envs \* rollout_steps = 32, got 5"),
         (Counter(), {"memory": 3, "minibatches": 8}, "minibatches must divide num_envs = 4, got 8"),
-        (Whole(), {}, "actions must be those of a Discrete or a float Box, Whole has Box"),
+        (Whole(), {}, "the action space must be a Discrete or a float Box, but Whole has Box"),
     ],
 )
 def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> None:

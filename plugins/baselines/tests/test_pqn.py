@@ -134,7 +134,7 @@ def test_hidden_layers_are_normalized() -> None:
             r"torso = 'conv' needs observations \(height, width, channels\) of at least 3 x 3, Counter has",
         ),
         (Counter(), {"minibatches": 5}, r"minibatches must divide num_envs \* rollout_steps = 32, got 5"),
-        (Spring(), {}, "Q-learning needs actions of a Discrete, Spring has Box"),
+        (Spring(), {}, "Q-learning needs a Discrete action space, but Spring has Box"),
     ],
 )
 def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> None:

@@ -1,13 +1,13 @@
 """Deep Q-learning (Mnih et al. 2015, "Human-level control through deep reinforcement learning"), in one file.
 
-`python dqn.py Catch-bsuite` trains an agent. To be read from top to bottom: settings, network, replay buffer, and the
-learner, which acts greedily except for a fraction of random actions, stores every step in the buffer, and takes
-gradient steps on the squared errors of one-step targets. An update is a pure function, so a run is a `scan` of it and
-many seeds are a `vmap`.
+To train an agent, run `python dqn.py Catch-bsuite`. Read the file from top to bottom: settings, network, replay buffer,
+learner. The learner acts epsilon-greedily, stores every step in the buffer, and takes gradient steps on the squared
+errors of one-step targets. An update is a pure function, so a training is a `scan` of updates and many seeds are a
+`vmap`.
 
-The default settings are those of bsuite's own baseline (Osband et al. 2020, "Behaviour suite for reinforcement
-learning"): an environment at a time, a gradient step after every step. The discount is 0 only where an episode
-terminated; where a time limit ended it, the target includes the value of `final_obs`.
+The default settings match bsuite's baseline (Osband et al. 2020, "Behaviour suite for reinforcement learning"): one
+environment, and a gradient step after every step. The discount is 0 only where an episode terminated. If a time limit
+ended it, the target includes the value of `final_obs`.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ class DQNConfig:
     """Settings of `DQN`.
 
     Attributes:
-      total_steps: environment steps of one agent, at least.
-      num_envs: environments that one agent steps at the same time; they divide replay_capacity.
-      rollout_steps: steps of each environment in an update.
-      gradient_steps: gradient steps in an update.
-      replay_capacity: number of the latest transitions that are stored.
-      min_replay_size: transitions that must be stored before the first gradient step.
-      batch_size: transitions in a gradient step.
-      target_period: gradient steps between copies of the network to the target network.
-      learning_rate: of Adam.
-      discount: of rewards.
-      epsilon: the fraction of random actions.
+      total_steps: environment steps per agent, rounded up to whole updates.
+      num_envs: parallel environments per agent, a divisor of replay_capacity.
+      rollout_steps: steps of each environment per update.
+      gradient_steps: gradient steps per update.
+      replay_capacity: size of the replay buffer in transitions.
+      min_replay_size: transitions to store before the first gradient step.
+      batch_size: transitions per gradient step.
+      target_period: gradient steps between updates of the target network.
+      learning_rate: learning rate of Adam.
+      discount: discount factor of rewards.
+      epsilon: fraction of random actions.
       hidden: units of the hidden layers.
     """
 
@@ -73,17 +73,17 @@ class DQNConfig:
     hidden: tuple[Positive, ...] = (64, 64)
 
 
-# As in bsuite's baselines: a normal distribution of variance 1 / inputs, which is then cut at two standard deviations;
-# 0.774 of the variance is left.
+# As in bsuite's baselines: a normal distribution with variance 1 / inputs, truncated at two standard deviations, which
+# leaves 0.774 of the variance.
 _INITIALIZER = nn.initializers.variance_scaling(0.774, "fan_in", "truncated_normal")
 
 
 class Network(nn.Module):
-    """A multilayer perceptron, such as one for the value of each action.
+    """A multilayer perceptron, for example for action values.
 
     Attributes:
       sizes: units of the hidden layers, then the number of outputs.
-      initializer: of the weights.
+      initializer: initializer of the weights.
     """
 
     sizes: tuple[int, ...]
@@ -99,7 +99,7 @@ class Network(nn.Module):
 
 
 class Transition(NamedTuple):
-    """A step of an environment; in the replay buffer and in batches, with a leading axis.
+    """A step of an environment. In the replay buffer and in batches, leaves have a leading axis.
 
     Attributes:
       obs: the observation before the step.
@@ -117,17 +117,17 @@ class Transition(NamedTuple):
 
 
 def empty(struct: T, capacity: int) -> T:
-    """A buffer without transitions, zeros (capacity, *shape), for transitions of these shapes and dtypes."""
+    """Makes an empty replay buffer, zeros (capacity, *shape), for transitions with these shapes and dtypes."""
     return jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape), x.dtype), struct)
 
 
 def add(replay: T, transitions: T, count: jax.Array) -> T:
-    """The buffer with a batch of transitions, (N, *shape) with an N that divides the capacity, in place of the oldest.
+    """Adds a batch of transitions to the replay buffer, in place of the oldest ones.
 
     Args:
       replay: the buffer.
-      transitions: the new ones.
-      count: number of transitions that were added so far, a multiple of N.
+      transitions: the new transitions, (N, *shape). N must divide the capacity.
+      count: number of transitions added before, a multiple of N.
     """
 
     def write(rows: jax.Array, new: jax.Array) -> jax.Array:
@@ -138,7 +138,7 @@ def add(replay: T, transitions: T, count: jax.Array) -> T:
 
 
 def sample(replay: T, count: jax.Array, size: int, key: jax.Array) -> T:
-    """A batch of `size` stored transitions, drawn uniformly with replacement; `count` were added so far, at least 1."""
+    """Samples `size` stored transitions uniformly with replacement, after `count` (at least 1) were added."""
     capacity = jax.tree.leaves(replay)[0].shape[0]
     stored = jnp.minimum(count, capacity)
     rows = (random.uniform(key, (size,)) * stored).astype(jnp.int32)
@@ -146,11 +146,11 @@ def sample(replay: T, count: jax.Array, size: int, key: jax.Array) -> T:
 
 
 class AgentState(NamedTuple):
-    """What an agent has learned, and what it stores to learn from.
+    """The trained parameters, the optimizer's state and the replay buffer.
 
     Attributes:
       network: the parameters of `Network`.
-      target: those that the targets are computed with.
+      target: the parameters of the target network.
       optimizer: Adam's state.
       gradient_steps: number of gradient steps so far, int32 ().
       replay: the stored transitions, `Transition` (replay_capacity, ...).
@@ -164,17 +164,17 @@ class AgentState(NamedTuple):
 
     @property
     def agent(self) -> Any:
-        """What acting takes."""
+        """The first argument of `act`."""
         return self.network
 
 
 class DQNState(NamedTuple):
-    """Everything that the next update depends on.
+    """The training state, which one update maps to the next.
 
     Attributes:
       agent_state: `AgentState`.
       steps: steps that each environment has taken, int32 ().
-      env_state, obs: of the environments, (num_envs, ...).
+      env_state, obs: states and observations of the environments, (num_envs, ...).
       key: a random key.
     """
 
@@ -186,29 +186,28 @@ class DQNState(NamedTuple):
 
     @property
     def agent(self) -> Any:
-        """What `act` takes."""
+        """The first argument of `act`."""
         return self.agent_state.agent
 
 
 class DQN(RolloutLearner):
-    """Learns in one environment.
+    """DQN for one environment.
 
-    `init`, `update` and `act` serve training, where the algorithm steps its environments. Where something else steps
-    one, as bsuite's runner does, call `start` once, then `explore` before, `record` after every step and `learn` after
-    every `rollout_steps` steps.
+    For training, call `init`, `update` and `act`, which step the environments. If something else steps the environment,
+    such as bsuite's runner, call `start` once, `explore` before and `record` after every step, and `learn` after every
+    `rollout_steps` steps.
 
     Args:
-      env: the environment, one that observes a `Box`, `Discrete` or a collection of them, and takes actions of a
-        `Discrete`.
-      params: its params.
+      env: an environment that observes a `Box`, a `Discrete` or a collection of them, with a `Discrete` action space.
+      params: params of the environment.
       config: the settings.
-      network: what maps n observations to the values of the actions, float32 (n, num_actions), as `Network` does, which
-        is the default: `init(key, obs)` gives weights for `apply(weights, obs)`. A class is called with num_actions.
+      network: your network, by default `Network`. `init(key, obs)` returns weights, and `apply(weights, obs)` maps n
+        observations to action values, float32 (n, num_actions). A class is called with num_actions.
 
     Attributes:
       config: the settings.
-      env: the environment whose observations `act` takes: the given one if it observes a `Box` or, with
-        `ActionMaskObservation`, which actions are legal, so that no others are taken; otherwise it is flattened.
+      env: the environment whose observations `act` takes. It is the one that you passed if it observes a `Box` or is
+        an `ActionMaskObservation`, with which the agent takes only legal actions. Otherwise it is flattened.
 
     Raises:
       ValueError: the settings or the network do not fit each other or the environment.
@@ -220,7 +219,7 @@ class DQN(RolloutLearner):
         self.config = config = self.Config() if config is None else config
         space = env.action_space(params)
         if not isinstance(space, spaces.Discrete):
-            raise ValueError(f"Q-learning needs actions of a Discrete, {env.name} has {space}.")
+            raise ValueError(f"Q-learning needs a Discrete action space, but {env.name} has {space}.")
         if config.replay_capacity % config.num_envs:
             raise ValueError(f"num_envs must divide replay_capacity = {config.replay_capacity}, got {config.num_envs}.")
         if config.min_replay_size > config.replay_capacity:
@@ -246,7 +245,7 @@ class DQN(RolloutLearner):
         return DQNState(self.start(key_agent), jnp.int32(0), env_state, obs, key)
 
     def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
-        """The action for one observation of `env`, without random ones if `greedy`; and the memory after it."""
+        """The epsilon-greedy action for one observation of `env`, or the greedy one, and the unchanged memory."""
         values = self._values(agent, jax.tree.map(lambda x: x[None], obs))
         action = values.argmax(-1).astype(jnp.int32) if greedy else epsilon_greedy(values, self.config.epsilon, key)
         return action[0], memory
@@ -255,8 +254,8 @@ class DQN(RolloutLearner):
         """Takes `rollout_steps` steps, then `gradient_steps`.
 
         Returns:
-          The next state, and metrics, float32 () but for an int32 number: of the episodes that ended, the sum of their
-          `returns` and the number of `episodes`; those of `learn`.
+          The next state, and metrics, float32 () except `episodes`, int32 (). `returns` is the sum over the episodes
+          that ended, and `episodes` their number. The others are the metrics of `learn`.
         """
         state, totals = jax.lax.scan(self._step, state, length=self.config.rollout_steps)
         key, key_learn = random.split(state.key)
@@ -264,13 +263,13 @@ class DQN(RolloutLearner):
         return state._replace(agent_state=agent_state, key=key), {**jax.tree.map(lambda x: x.sum(0), totals), **metrics}
 
     def start(self, key: jax.Array) -> Any:
-        """What an agent knows before its first step."""
+        """The agent's state before its first step."""
         network = self._init_network(key)
         stored = empty(self._transition, self.config.replay_capacity)
         return AgentState(network, network, self._optimizer.init(network), jnp.int32(0), stored)
 
     def explore(self, agent_state: Any, obs: Any, key: jax.Array) -> jax.Array:
-        """The actions for the observations of `num_envs` environments, int32 (num_envs,)."""
+        """Epsilon-greedy actions for the observations of `num_envs` environments, int32 (num_envs,)."""
         return epsilon_greedy(self._values(agent_state.network, obs), self.config.epsilon, key)
 
     def record(
@@ -279,20 +278,22 @@ class DQN(RolloutLearner):
         """Stores a step of each environment.
 
         Args:
-          agent_state: of the agent.
-          transitions: (num_envs, ...).
-          done: whether the steps ended an episode, bool (num_envs,).
+          agent_state: the agent's state.
+          transitions: the steps, (num_envs, ...).
+          done: whether the steps ended an episode, bool (num_envs,). For subclasses.
           steps: steps that each environment took before, int32 ().
-          key: a random key; like `done`, for subclasses.
+          key: a random key. For subclasses.
         """
         stored = add(agent_state.replay, transitions, steps * self.config.num_envs)
         return agent_state._replace(replay=stored)
 
     def learn(self, agent_state: Any, steps: jax.Array, key: jax.Array) -> tuple[Any, dict[str, jax.Array]]:
-        """Takes `gradient_steps` gradient steps, if enough is stored after so many steps of each environment.
+        """Takes `gradient_steps` gradient steps, once the replay buffer holds `min_replay_size` transitions.
+
+        `steps` is the number of steps that each environment has taken, int32 ().
 
         Returns:
-          What the agent knows then, and metrics: the mean `loss` and `gradient_norm`, NaN if it took none.
+          The agent's next state, and the mean `loss` and `gradient_norm`, NaN without gradient steps.
         """
         count = steps * self.config.num_envs
         is_enough = count >= self.config.min_replay_size
@@ -328,18 +329,18 @@ class DQN(RolloutLearner):
         return agent_state, jax.tree.map(jnp.mean, metrics)
 
     def _loss(self, network: Any, agent_state: Any, batch: Any) -> jax.Array:
-        """The mean squared error of a batch."""
+        """The mean squared temporal difference error of a batch."""
         values, next_values = self._values(network, batch.obs), self._values(agent_state.target, batch.next_obs)
         return (self._errors(values, next_values, batch) ** 2).mean()
 
     def _errors(self, values: jax.Array, next_values: jax.Array, batch: Transition) -> jax.Array:
-        """The temporal difference errors of a batch, float32 (N,), for values (N, actions)."""
+        """The temporal difference errors of a batch, float32 (N,), from values (N, actions)."""
         return chosen(values, batch.action) - (
             batch.reward + self.config.discount * batch.discount * next_values.max(-1)
         )
 
     def _values(self, agent: Any, obs: Any) -> jax.Array:
-        """The values of all actions for N observations, float32 (N, actions); `ILLEGAL` is that of an illegal one."""
+        """The action values for N observations, float32 (N, actions), `ILLEGAL` for illegal actions."""
         obs, mask = split_mask(obs)
         return masked(self._network.apply(agent, obs), mask)
 

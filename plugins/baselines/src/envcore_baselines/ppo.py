@@ -1,15 +1,16 @@
 """Proximal policy optimization (Schulman et al. 2017, "Proximal policy optimization algorithms"), in one file.
 
-`python ppo.py CartPole-v1` trains an agent. An update is a pure function in three phases: it plays a rollout, estimates
-advantages, and takes epochs of minibatches. So a run is a `scan` of it, and many seeds are a `vmap`.
+To train an agent, run `python ppo.py CartPole-v1`. An update is a pure function with three phases: collect a rollout,
+estimate advantages, and train on minibatches for several epochs. A training is a `scan` of updates, and many seeds are
+a `vmap`.
 
-What is usual but not in the paper: a nearly uniform initial policy, advantages normalized in each minibatch, gradients
-clipped by their global norm, a learning rate that falls to zero, running normalization of observations and rewards. An
-episode that a time limit ends is not taken for a terminated one: the value of its last observation counts (Pardo et al.
-2018, "Time limits in reinforcement learning").
+As usual, some details go beyond the paper: a nearly uniform initial policy, advantages normalized per minibatch,
+gradients clipped by global norm, a learning rate annealed to zero, and running normalization of observations and
+rewards. When a time limit ends an episode, the target includes the value of the last observation (Pardo et al. 2018,
+"Time limits in reinforcement learning").
 
-With the setting `memory` the agent remembers the episode so far, in a gated recurrent unit (Cho et al. 2014). Gradients
-then go back through all steps of a rollout, and a minibatch consists of the whole rollouts of some environments.
+The setting `memory` adds a gated recurrent unit (Cho et al. 2014), which remembers the episode so far. Gradients then
+go back through all steps of a rollout, and a minibatch consists of the whole rollouts of some environments.
 """
 
 from __future__ import annotations
@@ -48,31 +49,31 @@ from envcore_baselines.settings import Fraction, Natural, Positive, Steps, Weigh
 class PPOConfig:
     """Settings of `PPO`."""
 
-    total_steps: Steps = 500_000  # environment steps of one agent, at least
-    num_envs: Positive = 16  # that one agent steps at the same time
-    rollout_steps: Positive = 128  # of each environment in an update
-    epochs: Positive = 4  # passes over the steps of an update
-    minibatches: Positive = 4  # gradient steps in an epoch; they divide num_envs, without a memory its steps
-    learning_rate: Fraction = 2.5e-4  # of Adam, at the start
-    anneal: bool = True  # whether the learning rate falls linearly to zero
-    discount: Fraction = 0.99  # of rewards
-    gae_lambda: Fraction = 0.95  # of generalized advantage estimation (Schulman et al. 2016)
+    total_steps: Steps = 500_000  # environment steps per agent, rounded up to whole updates
+    num_envs: Positive = 16  # parallel environments per agent
+    rollout_steps: Positive = 128  # steps of each environment per update
+    epochs: Positive = 4  # passes over the rollout per update
+    minibatches: Positive = 4  # gradient steps per epoch, a divisor of the steps (with a memory, of num_envs)
+    learning_rate: Fraction = 2.5e-4  # initial learning rate of Adam
+    anneal: bool = True  # anneal the learning rate linearly to zero
+    discount: Fraction = 0.99  # discount factor of rewards
+    gae_lambda: Fraction = 0.95  # lambda of generalized advantage estimation (Schulman et al. 2016)
     clip: Weight = 0.2  # probability ratios are clipped to 1 - clip and 1 + clip
-    entropy_coefficient: Weight = 0.01  # weight of the policy's entropy in the loss, at the start
-    anneal_entropy: bool = False  # whether that weight falls linearly to zero
+    entropy_coefficient: Weight = 0.01  # initial weight of the policy's entropy in the loss
+    anneal_entropy: bool = False  # anneal this weight linearly to zero
     value_coefficient: Weight = 0.5  # weight of the value's squared error in the loss
-    max_grad_norm: Weight = 0.5  # gradients with a larger global norm are scaled down to it
-    normalize_observations: bool = False  # to mean 0 and variance 1
-    normalize_rewards: bool = False  # to discounted returns of variance 1
+    max_grad_norm: Weight = 0.5  # clip gradients to this global norm
+    normalize_observations: bool = False  # normalize to mean 0 and variance 1
+    normalize_rewards: bool = False  # scale so that discounted returns have variance 1
     torso: Literal["mlp", "conv"] = "mlp"  # "conv" for observations of shape (height, width, channels)
-    hidden: tuple[Positive, ...] = (64, 64)  # units of the hidden layers; after a convolution, of those behind it
-    activation: Literal["tanh", "relu"] = "tanh"  # of the hidden layers
-    shared: bool = False  # whether policy and value share the hidden layers; always so with a convolution or a memory
-    memory: Natural = 0  # units of the memory, behind the hidden layers; 0 for none
+    hidden: tuple[Positive, ...] = (64, 64)  # units of the hidden layers, which follow the convolution if any
+    activation: Literal["tanh", "relu"] = "tanh"  # activation of the hidden layers
+    shared: bool = False  # share hidden layers of policy and value, always with a convolution or a memory
+    memory: Natural = 0  # units of the memory after the hidden layers, 0 for no memory
 
 
 class Categorical:
-    """Discrete actions; `outputs` are their logits, float32 (..., num_outputs)."""
+    """Distribution of discrete actions. `outputs` are logits, float32 (..., num_outputs)."""
 
     num_constants, bounds = 0, None
 
@@ -80,7 +81,7 @@ class Categorical:
         self.num_outputs = space.n
 
     def sample(self, outputs: jax.Array, key: jax.Array) -> jax.Array:
-        # As jax.random.categorical, from random words that take half the time to compile.
+        # Like jax.random.categorical, with random bits that compile in half the time.
         uniform = random.uniform(key, outputs.shape, np.finfo(np.float32).tiny)
         return (outputs - jnp.log(-jnp.log(uniform))).argmax(-1).astype(jnp.int32)
 
@@ -88,7 +89,7 @@ class Categorical:
         return outputs.argmax(-1).astype(jnp.int32)
 
     def log_prob(self, outputs: jax.Array, action: jax.Array) -> jax.Array:
-        # Not by an index, whose gradient is a scatter.
+        # Indexing would have a scatter as its gradient.
         is_taken = np.arange(outputs.shape[-1]) == action[..., None]
         return jnp.where(is_taken, nn.log_softmax(outputs), 0).sum(-1)
 
@@ -97,14 +98,15 @@ class Categorical:
         return -(jnp.exp(log_probs) * log_probs).sum(-1)
 
     def masked(self, outputs: jax.Array, mask: jax.Array) -> jax.Array:
-        """The outputs where illegal actions are never chosen; as they are where the mask allows none."""
+        """Masks the logits of illegal actions. Does nothing where the mask allows no action."""
         return masked(outputs, mask)
 
 
 class Normal:
-    """Independent continuous actions; `outputs` are means and logarithms of deviations, float32 (..., num_outputs).
+    """Independent normal distributions of continuous actions.
 
-    The deviations are learned, but do not depend on the observation. In outputs, -1 and 1 are the bounds of an action.
+    `outputs` are means and log standard deviations, float32 (..., num_outputs). The standard deviations are learned and
+    do not depend on the observation. Outputs of -1 and 1 are the bounds of an action.
     """
 
     def __init__(self, space: spaces.Box):
@@ -136,34 +138,34 @@ class Normal:
 
 
 def distribution_of(env: Environment, params: Any, continuous: Any = Normal) -> Any:
-    """The distribution of an environment's actions, `continuous` for those of a float `Box`.
+    """The distribution for an environment's action space: `Categorical` for `Discrete`, `continuous` for a float `Box`.
 
     Raises:
-      ValueError: they are others than those, and than those of a `Discrete`.
+      ValueError: the action space is neither.
     """
     space: Any = env.action_space(params)
     if isinstance(space, spaces.Box) and space.dtype.kind == "f":
         return continuous(space)
     if isinstance(space, spaces.Discrete):
         return Categorical(space)
-    raise ValueError(f"actions must be those of a Discrete or a float Box, {env.name} has {space}.")
+    raise ValueError(f"the action space must be a Discrete or a float Box, but {env.name} has {space}.")
 
 
 def deviation(scale: float = 1.0) -> Any:
-    """Fills weights with their standard deviation, by which `ActorCritic.init` multiplies random numbers.
+    """Initializer that fills weights with their standard deviation, for `ActorCritic.init` to multiply by noise.
 
-    Orthogonal weights, which are more usual, need a QR decomposition, which takes 10 s to compile and deadlocks under
-    vmap on CPU.
+    The usual orthogonal initialization needs a QR decomposition, which takes 10 s to compile and deadlocks under vmap
+    on CPU.
     """
     return lambda key, shape, dtype=jnp.float32: jnp.full(shape, scale / np.sqrt(np.prod(shape[:-1])), dtype)
 
 
 class Convolution(nn.Module):
-    """A convolution with 4 x 4 kernels at every second row and column; odd sizes are padded with one row of zeros.
+    """A convolution with 4 x 4 kernels and stride 2. Odd sizes are padded with one row or column of zeros.
 
-    A row of the result is a product of four rows of the image and a banded matrix, because XLA's own convolution is
-    slow on CPU, and slower still under `vmap` over networks: PPO takes 0.5 to 0.75 of the time in MinAtar's games.
-    `ActorCritic.init` draws the kernel, which would be constant without it.
+    Each row of the result is four rows of the image times a banded matrix. XLA's convolution is slow on CPU, and slower
+    still under `vmap` over networks. With the matrix, PPO takes 0.5 to 0.75 of the time in MinAtar's games. Initialize
+    with `ActorCritic.init`, because the initializer alone makes the kernel constant.
     """
 
     features: int
@@ -189,12 +191,12 @@ class Convolution(nn.Module):
 
 
 class ActorCritic(nn.Module):
-    """Policy and value, as functions of observations.
+    """Policy and value networks.
 
     Attributes:
-      config: with the attributes `torso`, `hidden`, `activation`, `shared` and `memory`.
-      num_outputs: numbers that the distribution of actions is computed from.
-      num_constants: how many of them, the last ones, are the same for all observations.
+      config: settings with the attributes `torso`, `hidden`, `activation`, `shared` and `memory`.
+      num_outputs: number of outputs that parametrize the distribution of actions.
+      num_constants: how many of the outputs, at the end, do not depend on the observation.
     """
 
     config: PPOConfig
@@ -205,15 +207,16 @@ class ActorCritic(nn.Module):
     def __call__(self, obs: jax.Array, memory: Any = None, start: Any = None) -> tuple[jax.Array, ...]:
         """Maps observations, (n, *shape), to outputs, float32 (n, num_outputs), and values, float32 (n,).
 
-        With a memory, the n observations are the steps of some environments, one step of all of them after the other.
+        With a memory, the n observations are consecutive steps of some environments, ordered by step.
 
         Args:
           obs: the observations.
-          memory: before the first step, float32 (environments, memory).
-          start: whether each is the first of its episode, where the memory is empty, bool (steps, environments).
+          memory: memory before the first step, float32 (environments, memory).
+          start: whether each observation is the first of its episode, where the memory is reset to zero, bool (steps,
+            environments).
 
         Returns:
-          Outputs, values, and with a memory the one after the last step.
+          Outputs, values, and with a memory also the memory after the last step.
         """
         activation = nn.relu if self.config.activation == "relu" else nn.tanh
         obs = as_floats(obs)
@@ -235,7 +238,7 @@ class ActorCritic(nn.Module):
         return (outputs, values, memory) if self.config.memory else (outputs, values)
 
     def _remember(self, inputs: jax.Array, memory: jax.Array, start: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """What the memory says of inputs (steps, environments, units), a row for each; and the memory after them."""
+        """Maps inputs (steps, environments, units) to rows of features. Also returns the memory after them."""
         init: Any = deviation()
         cell = nn.GRUCell(self.config.memory, kernel_init=init, recurrent_kernel_init=init, parent=None)
         weights: Any = self.param("memory", lambda key: cell.init(key, memory, inputs[0]))
@@ -249,17 +252,17 @@ class ActorCritic(nn.Module):
 
     @nn.nowrap
     def init(self, key: jax.Array, *inputs: Any) -> Any:
-        """Weights, normal, by one draw for all layers: one for each takes twice as long to compile."""
+        """Draws normal weights for all layers at once, because one draw per layer takes twice as long to compile."""
         deviations, unravel = ravel_pytree(super().init(key, *inputs))
         return unravel(deviations * random.normal(key, deviations.shape))
 
 
 class Agent(NamedTuple):
-    """What acting takes.
+    """The first argument of `act`.
 
     Attributes:
       network: the parameters of the network.
-      statistics: mean and variance of the observations so far, used only where they are normalized.
+      statistics: mean and variance of the observations so far, used only if observations are normalized.
     """
 
     network: Any
@@ -267,7 +270,7 @@ class Agent(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything that the next update depends on."""
+    """The training state, which one update maps to the next."""
 
     agent: Agent
     optimizer: Any
@@ -277,7 +280,7 @@ class State(NamedTuple):
 
 @struct.dataclass
 class RememberingState(RolloutState):
-    """The state of a rollout, and what is remembered in it, float32 (num_envs, memory)."""
+    """The state of a rollout and the memory of each environment, float32 (num_envs, memory)."""
 
     memory: jax.Array
 
@@ -285,7 +288,7 @@ class RememberingState(RolloutState):
 def run_remembering(
     env: Environment, policy: Any, start: RememberingState, num_steps: int, params: Any, agent: Any, collect: Any
 ) -> tuple[RememberingState, Any]:
-    """`run_rollout`, for a policy that maps (obs, memory) to (action, memory); steps have such pairs for obs."""
+    """Like `run_rollout`, for a policy (obs, memory) -> (action, memory). In steps, each obs is such a pair."""
 
     def body(now: RememberingState, _: None) -> tuple[RememberingState, Any]:
         key, key_action, key_step = random.split(now.key, 3)
@@ -299,25 +302,25 @@ def run_remembering(
 
 
 class PPO(RolloutLearner):
-    """Learns in one environment, by pure functions.
+    """PPO for one environment. The methods are pure functions.
 
     Args:
-      env: the environment, whose actions are those of a `Discrete` or a float `Box`.
-      params: its params.
+      env: an environment with a `Discrete` or float `Box` action space.
+      params: params of the environment.
       config: the settings.
-      network: what maps n observations to outputs, float32 (n, num_outputs), and values, float32 (n,), as `ActorCritic`
-        does, which is the default: `init(key, obs)` gives weights for `apply(weights, obs)`. Outputs are logits, or for
-        a `Box` means, then logarithms of deviations. A class is called with num_outputs. Normalized observations are
-        float32. It cannot have a memory.
-      distribution: of other actions than those above, with the attributes and methods of `Categorical`.
-      rollout: in place of `run_rollout`, such as `envcore_native.run_rollout`, which plays the same in one kernel, or a
-        function that returns steps which something else has played: `update` looks at the `state` of what it returns
-        beside them only where `env.may_truncate` says no. With a memory, in place of `run_remembering`.
+      network: your network, by default `ActorCritic`. `init(key, obs)` returns weights, and `apply(weights, obs)` maps
+        n observations to outputs, float32 (n, num_outputs), and values, float32 (n,). Outputs are logits, or for a
+        `Box` means followed by log standard deviations. A class is called with num_outputs. Normalized observations
+        are float32. The network cannot have a memory.
+      distribution: distribution for other action spaces, with the attributes and methods of `Categorical`.
+      rollout: function to call instead of `run_rollout` (with a memory, instead of `run_remembering`). For example,
+        `envcore_native.run_rollout` plays the same steps in one kernel. It may also return steps that were played
+        elsewhere. `update` reads the `state` of the returned rollout only if `env.may_truncate` is False.
 
     Attributes:
       config: the settings.
-      env: the environment whose observations `act` takes: the given one if it observes a `Box` or, with
-        `ActionMaskObservation`, which actions are legal, so that no others are taken; otherwise it is flattened.
+      env: the environment whose observations `act` takes. It is the one that you passed if it observes a `Box` or is
+        an `ActionMaskObservation`, with which the agent takes only legal actions. Otherwise it is flattened.
 
     Raises:
       ValueError: the settings or the network do not fit each other or the environment.
@@ -342,7 +345,7 @@ class PPO(RolloutLearner):
         if size % config.minibatches:
             raise ValueError(f"minibatches must divide {product}, got {config.minibatches}.")
         if config.memory and network is not None:
-            raise ValueError(f"a network of yours has no memory: leave out memory = {config.memory}.")
+            raise ValueError(f"your own network cannot have a memory: leave out memory = {config.memory}.")
         obs = jax.eval_shape(lambda key: split_mask(self.env.reset(key, params)[0])[0], jax.random.key(0))
         if config.torso == "conv" and network is None:
             check_images(env, params, obs)
@@ -376,11 +379,11 @@ class PPO(RolloutLearner):
         return State(agent, self._optimizer.init(network), rollout, key)
 
     def start_memory(self) -> Any:
-        """What an agent remembers at the start of an episode: float32 (memory,), () if it has no memory."""
+        """The memory at the start of an episode, float32 (memory,), or () without a memory."""
         return jnp.zeros(self.config.memory, jnp.float32) if self.config.memory else ()
 
     def act(self, agent: Agent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
-        """The action for one observation of `env`, the most probable one if `greedy`; and the memory after it."""
+        """Samples the action for one observation of `env`, or takes the mode if `greedy`. Returns action and memory."""
         outputs, _, memory = self._apply(agent, *jax.tree.map(lambda x: x[None], (obs, memory)))
         action = self._distribution.mode(outputs) if greedy else self._distribution.sample(outputs, key)
         bounds = self._distribution.bounds
@@ -390,21 +393,21 @@ class PPO(RolloutLearner):
         """Plays a rollout and learns from it.
 
         Returns:
-          The next state, and metrics, float32 () but for an int32 number. Of the episodes that ended, the sum of their
-          `returns` and the number of `episodes`. Means over minibatches of the `loss`, the policy's `entropy`, the
-          estimated `kl`, KL(policy that acted || policy that learns), and the `gradient_norm` before it is clipped.
-          And the `explained_variance`, the share of the targets' variance that the values before explain.
+          The next state, and metrics, float32 () except `episodes`, int32 (). `returns` is the sum over the episodes
+          that ended, and `episodes` their number. `loss`, `entropy` of the policy, `kl` and `gradient_norm` are means
+          over minibatches. `kl` estimates KL(policy that acted || policy that learns), and `gradient_norm` is measured
+          before clipping. `explained_variance` is the fraction of the targets' variance that the old values explain.
         """
         config, agent = self.config, state.agent
 
-        # Collect: a rollout, and what the network says of it; each leaf has the axes (rollout_steps, num_envs).
+        # Collect: a rollout with the network's outputs. Each leaf has the axes (rollout_steps, num_envs).
         def policy(agent: Agent, obs: Any, key: jax.Array) -> Any:
             outputs, _, memory = self._apply(agent, *self._remembered(obs))
             action = self._distribution.sample(outputs, key)
             return (action, memory) if config.memory else action
 
         def collect(step: Any) -> tuple[Any, ...]:
-            # XLA computes the network once, for this and for the policy.
+            # XLA computes the network only once, for the policy and for this.
             obs, memory = self._remembered(step.obs)
             outputs, value, _ = self._apply(agent, obs, memory)
             log_prob = self._distribution.log_prob(outputs, step.action)
@@ -418,7 +421,7 @@ class PPO(RolloutLearner):
         obs, memory, action, log_prob, value, reward, done, terminated, returns, next_obs = steps
         metrics = {"returns": jnp.where(done, returns, 0).sum(), "episodes": done.sum(dtype=jnp.int32)}
 
-        # Advantages: what each step earned beyond the value of where it was.
+        # Advantages: generalized advantage estimation, backwards over the rollout.
         if self._may_truncate:
             next_value = self._apply(agent, *self._remembered(flat(next_obs)))[1].reshape(reward.shape)
         else:
@@ -446,11 +449,11 @@ class PPO(RolloutLearner):
             ratio = jnp.exp(log_ratio)
             advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
             gain = ratio * advantage
-            # The smaller of the two. Where that is the second, it is constant: no gradient is to be computed for it.
+            # The minimum of the two. The clipped one is constant wherever it is smaller, so it needs no gradient.
             clipped = jax.lax.stop_gradient(jnp.clip(ratio, 1 - config.clip, 1 + config.clip)) * advantage
             policy_loss = -jnp.where(gain <= clipped, gain, clipped)
             value_loss, entropy = 0.5 * (value - target) ** 2, self._distribution.entropy(outputs)
-            # The means of all in one: each alone would be three kernels more to compile.
+            # One mean for all terms, because each mean alone would be three more kernels to compile.
             terms = jnp.stack([policy_loss, value_loss, entropy, ratio - 1 - log_ratio])
             policy_loss, value_loss, entropy, kl = terms.mean(-1)
             total = policy_loss + config.value_coefficient * value_loss - entropy_coefficient * entropy
@@ -472,7 +475,7 @@ class PPO(RolloutLearner):
             return (optax.apply_updates(network, updates), optimizer), jnp.stack([*means, norm])
 
         batch = (*flat((obs, action, log_prob)), advantages, targets)
-        start = jnp.concatenate([jnp.zeros_like(done[:1]), done[:-1]])  # the first memory is empty where it has to be
+        start = jnp.concatenate([jnp.zeros_like(done[:1]), done[:-1]])  # the memory at the first step is already reset
         key, key_orders = random.split(state.key)
         orders = permutations(key_orders, config.epochs, config.num_envs if config.memory else self.steps_per_update)
         minibatches = orders.reshape(config.epochs * config.minibatches, -1)
@@ -484,11 +487,11 @@ class PPO(RolloutLearner):
         return State(Agent(network, statistics), optimizer, rollout, key), metrics
 
     def _remembered(self, obs: Any) -> tuple[Any, Any]:
-        """Observations of a rollout, and the memories beside them; () without a memory."""
+        """Splits observations of a rollout into observations and memories, () without a memory."""
         return obs if self.config.memory else (obs, ())
 
     def _apply(self, agent: Agent, obs: Any, memory: Any = (), start: Any = None) -> tuple[jax.Array, jax.Array, Any]:
-        """Outputs, those of legal actions, values and memory; see `ActorCritic`. By default, of one step."""
+        """Returns masked outputs, values and memory, by default for one step. See `ActorCritic`."""
         obs, mask = split_mask(obs)
         if self.config.normalize_observations:
             obs = jnp.clip(agent.statistics.normalized(obs), -10, 10)

@@ -1,12 +1,12 @@
 """The parallelised Q-network (Gallici et al. 2024, "Simplifying deep temporal difference learning"), in one file.
 
-`python pqn.py CartPole-v1` trains an agent. An update is a pure function in three phases: it plays a rollout with
-epsilon-greedy actions, computes the targets of Q(lambda) backwards over it, and takes epochs of minibatches. So a run
-is a `scan` of it, and many seeds are a `vmap`.
+To train an agent, run `python pqn.py CartPole-v1`. An update is a pure function with three phases: collect a rollout
+with epsilon-greedy actions, compute the targets of Q(lambda) backwards over it, and train on minibatches for several
+epochs. A training is a `scan` of updates, and many seeds are a `vmap`.
 
-There is no replay buffer and no target network: many environments side by side, and layer normalization after each
-hidden layer, keep learning stable. A random action does not cut the targets (Peng and Williams 1996). An episode that
-a time limit ends is not taken for a terminated one: the value of its last observation counts.
+Instead of a replay buffer and a target network, many parallel environments and layer normalization after each hidden
+layer keep learning stable. Random actions do not cut the targets (Peng and Williams 1996). When a time limit ends an
+episode, the target includes the value of the last observation.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ from envcore_baselines.settings import Fraction, Positive, Steps, Weight
 class PQNConfig:
     """Settings of `PQN`."""
 
-    total_steps: Steps = 500_000  # environment steps of one agent, at least
-    num_envs: Positive = 32  # that one agent steps at the same time
-    rollout_steps: Positive = 64  # of each environment in an update
-    epochs: Positive = 2  # passes over the steps of an update
-    minibatches: Positive = 16  # gradient steps in an epoch; they divide num_envs * rollout_steps
-    learning_rate: Fraction = 2e-3  # of RAdam, at the start
-    anneal: bool = True  # whether the learning rate falls linearly to zero
-    discount: Fraction = 0.99  # of rewards
-    q_lambda: Fraction = 0.9  # weight of later steps in the targets: 0 for one-step targets, 1 for whole returns
-    epsilon: Fraction = 0.01  # the fraction of random actions, once it has fallen from 1
-    exploration_fraction: Fraction = 0.2  # of the updates, over which epsilon falls linearly
-    max_grad_norm: Weight = 10.0  # gradients with a larger global norm are scaled down to it
+    total_steps: Steps = 500_000  # environment steps per agent, rounded up to whole updates
+    num_envs: Positive = 32  # parallel environments per agent
+    rollout_steps: Positive = 64  # steps of each environment per update
+    epochs: Positive = 2  # passes over the rollout per update
+    minibatches: Positive = 16  # gradient steps per epoch, a divisor of num_envs * rollout_steps
+    learning_rate: Fraction = 2e-3  # initial learning rate of RAdam
+    anneal: bool = True  # anneal the learning rate linearly to zero
+    discount: Fraction = 0.99  # discount factor of rewards
+    q_lambda: Fraction = 0.9  # lambda of the targets, 0 for one-step targets, 1 for full returns
+    epsilon: Fraction = 0.01  # fraction of random actions after annealing from 1
+    exploration_fraction: Fraction = 0.2  # fraction of the updates over which epsilon is annealed linearly
+    max_grad_norm: Weight = 10.0  # clip gradients to this global norm
     torso: Literal["mlp", "conv"] = "mlp"  # "conv" for observations of shape (height, width, channels)
-    hidden: tuple[Positive, ...] = (64, 64)  # units of the hidden layers; after a convolution, of those behind it
+    hidden: tuple[Positive, ...] = (64, 64)  # units of the hidden layers, which follow the convolution if any
 
 
 class Network(nn.Module):
-    """The value of each action."""
+    """The Q-network, which maps observations to action values."""
 
     config: PQNConfig
     num_actions: int
@@ -81,12 +81,12 @@ class Network(nn.Module):
 
 
 class State(NamedTuple):
-    """Everything that the next update depends on.
+    """The training state, which one update maps to the next.
 
     Attributes:
       network: the parameters of `Network`.
       optimizer: the optimizer's state.
-      rollout: of the environments.
+      rollout: the state of the rollout.
       updates: number of updates so far, int32 ().
       key: a random key.
     """
@@ -99,26 +99,26 @@ class State(NamedTuple):
 
     @property
     def agent(self) -> Any:
-        """What `act` takes."""
+        """The first argument of `act`."""
         return self.network
 
 
 class PQN(RolloutLearner):
-    """Learns in one environment, by pure functions.
+    """PQN for one environment. The methods are pure functions.
 
     Args:
-      env: the environment, whose actions are those of a `Discrete`.
-      params: its params.
+      env: an environment with a `Discrete` action space.
+      params: params of the environment.
       config: the settings.
-      network: what maps n observations to the values of the actions, float32 (n, num_actions), as `Network` does, which
-        is the default: `init(key, obs)` gives weights for `apply(weights, obs)`. A class is called with num_actions.
-      rollout: in place of `run_rollout`, such as `envcore_native.run_rollout`, which plays the same in one kernel, or a
-        function that returns steps which something else has played.
+      network: your network, by default `Network`. `init(key, obs)` returns weights, and `apply(weights, obs)` maps n
+        observations to action values, float32 (n, num_actions). A class is called with num_actions.
+      rollout: function to call instead of `run_rollout`. For example, `envcore_native.run_rollout` plays the same steps
+        in one kernel. It may also return steps that were played elsewhere.
 
     Attributes:
       config: the settings.
-      env: the environment whose observations `act` takes: the given one if it observes a `Box` or, with
-        `ActionMaskObservation`, which actions are legal, so that no others are taken; otherwise it is flattened.
+      env: the environment whose observations `act` takes. It is the one that you passed if it observes a `Box` or is
+        an `ActionMaskObservation`, with which the agent takes only legal actions. Otherwise it is flattened.
 
     Raises:
       ValueError: the settings or the network do not fit each other or the environment.
@@ -141,7 +141,7 @@ class PQN(RolloutLearner):
             raise ValueError(f"minibatches must divide {product}, got {config.minibatches}.")
         space = env.action_space(params)
         if not isinstance(space, spaces.Discrete):
-            raise ValueError(f"Q-learning needs actions of a Discrete, {env.name} has {space}.")
+            raise ValueError(f"Q-learning needs a Discrete action space, but {env.name} has {space}.")
         self._obs = jax.eval_shape(lambda key: split_mask(self.env.reset(key, params)[0])[0], jax.random.key(0))
         if config.torso == "conv" and network is None:
             check_images(env, params, self._obs)
@@ -161,7 +161,7 @@ class PQN(RolloutLearner):
         return State(network, self._optimizer.init(network), rollout, jnp.int32(0), key)
 
     def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
-        """The action for one observation of `env`, without random ones if `greedy`; and the memory after it."""
+        """The epsilon-greedy action for one observation of `env`, or the greedy one, and the unchanged memory."""
         values = self._values(agent, jax.tree.map(lambda x: x[None], obs))
         action = values.argmax(-1).astype(jnp.int32) if greedy else epsilon_greedy(values, self.config.epsilon, key)
         return action[0], memory
@@ -170,12 +170,12 @@ class PQN(RolloutLearner):
         """Plays a rollout and learns from it.
 
         Returns:
-          The next state; of the episodes that ended, the sum of their `returns`, and the number of `episodes`; and
-          means over the gradient steps: the `loss`, the `value` of the actions taken and the `gradient_norm`.
+          The next state and metrics. `returns` is the sum over the episodes that ended, and `episodes` their number.
+          `loss`, `value` of the actions taken and `gradient_norm` are means over the gradient steps.
         """
         config = self.config
 
-        # Collect: a rollout; each leaf has the axes (rollout_steps, num_envs).
+        # Collect: a rollout. Each leaf has the axes (rollout_steps, num_envs).
         def policy(agent: Any, obs: Any, key: jax.Array) -> jax.Array:
             network, epsilon = agent
             return epsilon_greedy(self._values(network, obs), epsilon, key)
@@ -193,7 +193,7 @@ class PQN(RolloutLearner):
         obs, action, reward, next_obs, done, terminated, returns = steps
         ended = {"returns": jnp.where(done, returns, 0).sum(), "episodes": done.sum(dtype=jnp.int32)}
 
-        # Targets: what the values of the actions taken should be, mixtures of returns over several steps.
+        # Targets: Q(lambda), backwards over the rollout.
         next_value = self._values(state.network, flat(next_obs)).max(-1).reshape(reward.shape)
 
         def backwards(later: jax.Array, step: Any) -> tuple[jax.Array, jax.Array]:
@@ -228,7 +228,7 @@ class PQN(RolloutLearner):
         return state, {**ended, **jax.tree.map(jnp.mean, metrics)}
 
     def _values(self, network: Any, obs: Any) -> jax.Array:
-        """The values of all actions for n observations, float32 (n, actions); `ILLEGAL` is that of an illegal one."""
+        """The action values for n observations, float32 (n, actions), `ILLEGAL` for illegal actions."""
         obs, mask = split_mask(obs)
         return masked(self._network.apply(network, obs), mask)
 
