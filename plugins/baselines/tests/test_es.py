@@ -110,7 +110,7 @@ def test_a_dict_of_observations_is_flattened_and_chance_has_no_part() -> None:
     ("env", "settings", "message"),
     [
         (Counter(), {"population_size": 5}, "population_size must be even, got 5"),
-        (Deck(), {}, "es plays whole episodes and Deck has no time limit: give one with the setting max_steps"),
+        (Deck(), {}, "es plays whole episodes, but Deck has no time limit: pass the setting max_steps"),
         (Whole(), {}, "the action space must be a Discrete or a float Box, but Whole has Box"),
     ],
 )

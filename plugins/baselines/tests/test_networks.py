@@ -112,7 +112,7 @@ WITHOUT_WEIGHTS = types.SimpleNamespace(init=lambda key, obs: {}, apply=lambda w
             r"map .* to values float32 \(n, 2\), got \[\(\(2, 3\), 'float32'\)\] for n = 2",
         ),
         ("dqn", Linear(2), r"map observations to values float32 \(n, 2\), got \[\(\(2, 2\), 'float32'\), "),
-        ("dqn", WITHOUT_WEIGHTS, "have weights, which are floats, so that it can learn"),
+        ("dqn", WITHOUT_WEIGHTS, "have weights to train, all of them floats"),
     ],
 )
 def test_a_network_that_does_not_fit(algorithm: str, network: Any, message: str) -> None:

@@ -187,8 +187,8 @@ def test_noise_is_correlated_in_time(correlation: float) -> None:
 @pytest.mark.parametrize(
     ("env", "settings", "message"),
     [
-        (Counter(), {}, "sac needs actions of a float Box with finite bounds, to 1.7e38, Counter has Discrete"),
-        (Unbounded(), {}, "sac needs actions of a float Box with finite bounds, to 1.7e38, Unbounded has Box"),
+        (Counter(), {}, "sac needs actions in a float Box with bounds up to 1.7e38, but Counter has Discrete"),
+        (Unbounded(), {}, "sac needs actions in a float Box with bounds up to 1.7e38, but Unbounded has Box"),
         (Spring(), {"num_envs": 5}, r"num_envs \* rollout_steps = 10 must divide replay_capacity, got 32"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Distributions of actions that are several discrete numbers, for algorithms that take one as `ppo.PPO` does."""
+"""Distributions of `MultiDiscrete` actions, for algorithms that take a distribution like `ppo.PPO`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from envcore_baselines.ppo import Categorical
 
 
 class Combined(Categorical):
-    """One distribution of all combinations of several numbers; `outputs` are their logits, float32 (..., combinations).
+    """Joint distribution of several discrete numbers. `outputs` are logits, float32 (..., combinations).
 
     Args:
-      shape: the number of values of each number.
+      shape: number of values of each number.
     """
 
     def __init__(self, shape: tuple[int, ...]):
@@ -43,10 +43,10 @@ class Combined(Categorical):
 
 
 class MultiCategorical:
-    """Independent distributions of several numbers; `outputs` are the logits of one after the other, float32 (..., n).
+    """Independent distributions of several discrete numbers. `outputs` are their logits in a row, float32 (..., n).
 
     Args:
-      nvec: the number of values of each number, which are counted from 0.
+      nvec: number of values of each number. Values start at 0.
     """
 
     num_constants, bounds = 0, None
@@ -72,9 +72,9 @@ class MultiCategorical:
         return self._element.entropy(self._rows(outputs)).sum(-1)
 
     def masked(self, outputs: jax.Array, mask: jax.Array) -> jax.Array:
-        """The outputs, `ILLEGAL` for illegal values; as they are for a number without a legal one.
+        """Sets outputs of illegal values to `ILLEGAL`, except for numbers without a legal value.
 
-        The mask has a row for each number, as long as the number with the most values needs.
+        The mask has a row per number. All rows are as long as the largest number of values.
         """
         legal = mask.reshape(*outputs.shape[:-1], *self._exists.shape) & self._exists
         return jnp.where((legal | ~legal.any(-1, keepdims=True))[..., self._exists], outputs, ILLEGAL)
@@ -83,12 +83,12 @@ class MultiCategorical:
         return action.reshape(*action.shape[:-1], *self._shape)
 
     def _rows(self, outputs: jax.Array) -> jax.Array:
-        """A row of logits a number, (..., numbers, most values); so low that it is never drawn after the last."""
+        """A row of logits per number, (..., numbers, most values), padded with logits that are never drawn."""
         return jnp.where(self._exists, outputs[..., self._column], ILLEGAL)
 
 
 def of_several(env: Environment, params: Any) -> Combined | MultiCategorical | None:
-    """The distribution for an environment whose actions are those of a `MultiDiscrete`; None for other actions."""
+    """The distribution for a `MultiDiscrete` action space, or None for other action spaces."""
     space = env.action_space(params)
     if not isinstance(space, spaces.MultiDiscrete):
         return None

@@ -1,19 +1,20 @@
-"""Evolution strategy, after OpenAI's, in one file.
+"""OpenAI's evolution strategy, in one file.
 
 Salimans et al. 2017, "Evolution strategies as a scalable alternative to reinforcement learning".
 
-`python es.py CartPole-v1` trains an agent. To be read from top to bottom: settings, policy, and the learner. An update
-is a generation: a normal distribution over the policy's parameters is asked for a population, every member plays whole
-episodes, and the distribution is told their mean returns. evosax's `Open_ES` does the asking and telling: members come
-in pairs on either side of the mean, returns are replaced by their ranks, and Adam moves the mean.
+To train an agent, run `python es.py CartPole-v1`. Read the file from top to bottom: settings, policy, learner.
 
-All members of a generation play the same episodes: the same starts and the same draws at the same step. Differences
-between their returns are then due to the policies, not to luck.
+An update is one generation: sample a population from a normal distribution over the policy's parameters, play whole
+episodes with every member, and update the distribution with the mean returns. evosax's `Open_ES` samples and updates.
+Members come in pairs on either side of the mean, returns are replaced by their ranks, and Adam moves the mean.
 
-No gradient of the policy is taken, so it is deterministic: the action with the highest output, or the outputs
-themselves where actions are continuous. With the setting `memory` it remembers the episode so far.
+All members of a generation play the same episodes, with the same initial states and random numbers at each step. So
+differences between their returns come from the policies only.
 
-An update is a pure function, so a run is a `scan` of it and many seeds are a `vmap`.
+The policy needs no gradients, so it is deterministic: the action with the highest output, or the outputs themselves
+for continuous actions. With the setting `memory` it remembers the episode so far.
+
+An update is a pure function, so a training is a `scan` of updates and many seeds are a `vmap`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from envcore_baselines.learner import RolloutLearner, flattened, main, split_mas
 from envcore_baselines.ppo import Normal, distribution_of
 from envcore_baselines.settings import Fraction, Natural, Positive, Steps, Weight
 
-_CHUNK = 20  # steps between two looks at whether all episodes have ended
+_CHUNK = 20  # steps between checks whether all episodes have ended
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,21 +46,21 @@ class ESConfig:
     """Settings of `ES`.
 
     Attributes:
-      total_steps: environment steps of one agent, at least, in all generations. An episode that ends early counts as
-        one that reaches the limit.
-      population_size: members of a generation, an even number.
-      episodes: that each member plays in a generation; their mean return is its fitness.
-      max_steps: steps after which an episode is cut in training; 0 leaves it to the environment's time limit.
-      elite: the share of members, those with the best returns, that the mean moves towards, the best one most. It finds
-        a rare success where most members earn about the same. 0: towards all members with a good rank, and away from
-        those with a bad one.
-      std: standard deviation of the distribution of parameters, in the first generation.
-      final_std: and in the last one, with a geometric decay between them.
-      learning_rate: of Adam, at the start.
-      anneal: whether the learning rate falls linearly to zero.
-      normalize_observations: whether observations are shifted and scaled to mean 0 and variance 1.
+      total_steps: environment steps per agent, rounded up to whole generations. An episode that ends early counts as
+        if it reached the time limit.
+      population_size: members per generation, an even number.
+      episodes: episodes per member and generation. The mean return is the member's fitness.
+      max_steps: maximum steps of an episode in training, or 0 for the environment's time limit.
+      elite: fraction of members with the best returns that the mean moves towards, most towards the best one. Use it if
+        most members have about the same return and success is rare. With 0, the mean moves towards all members with a
+        good rank and away from members with a bad one.
+      std: standard deviation of the parameters' distribution in the first generation.
+      final_std: standard deviation in the last generation, with geometric decay in between.
+      learning_rate: initial learning rate of Adam.
+      anneal: whether to anneal the learning rate linearly to zero.
+      normalize_observations: whether to normalize observations to mean 0 and variance 1.
       hidden: units of the hidden layers.
-      memory: units of the recurrent layer, which follows the hidden ones; 0 for none.
+      memory: units of the recurrent layer after the hidden layers, 0 for no memory.
     """
 
     total_steps: Steps = 10_000_000
@@ -77,7 +78,7 @@ class ESConfig:
 
 
 class Policy(nn.Module):
-    """Fully connected layers; with a memory, a gated recurrent unit (Cho et al. 2014) comes before the last one.
+    """Fully connected layers. With a memory, a gated recurrent unit (Cho et al. 2014) comes before the last one.
 
     Attributes:
       hidden, memory: as in `ESConfig`.
@@ -93,7 +94,7 @@ class Policy(nn.Module):
         """Takes a step of N episodes.
 
         Args:
-          memory: float32 (N, memory); () without a memory.
+          memory: float32 (N, memory), or () without a memory.
           obs: float32 (N, *shape).
 
         Returns:
@@ -103,14 +104,14 @@ class Policy(nn.Module):
         for units in self.hidden:
             outputs = nn.tanh(nn.Dense(units)(outputs))
         if self.memory:
-            # Orthogonal weights, the default, take 10 s to compile.
+            # The default orthogonal weights take 10 s to compile.
             cell = nn.GRUCell(self.memory, recurrent_kernel_init=nn.initializers.lecun_normal())
             memory, outputs = cell(memory, outputs)
         return nn.Dense(self.num_outputs)(outputs), memory
 
 
 class Outputs(Normal):
-    """Continuous actions that are the outputs, float32 (..., num_outputs), in which -1 and 1 are their bounds."""
+    """Deterministic continuous actions. Outputs, float32 (..., num_outputs), of -1 and 1 are the action bounds."""
 
     def __init__(self, space: spaces.Box):
         super().__init__(space)
@@ -121,11 +122,11 @@ class Outputs(Normal):
 
 
 class ESAgent(NamedTuple):
-    """What acting takes.
+    """The first argument of `act`.
 
     Attributes:
-      policy: the parameters of `Policy`, the mean of the distribution.
-      statistics: mean and variance of the observations so far, used only where they are normalized.
+      policy: the parameters of `Policy`, which are the mean of the distribution.
+      statistics: mean and variance of the observations so far, used only if observations are normalized.
     """
 
     policy: Any
@@ -133,7 +134,7 @@ class ESAgent(NamedTuple):
 
 
 class ESState(NamedTuple):
-    """Everything that the next generation depends on."""
+    """The training state, which one generation maps to the next."""
 
     agent: ESAgent
     strategy: Any
@@ -141,20 +142,20 @@ class ESState(NamedTuple):
 
 
 class ES(RolloutLearner):
-    """Learns in one environment.
+    """Evolution strategy for one environment.
 
     Args:
-      env: the environment, one that observes a `Box`, `Discrete` or a collection of them, and takes actions of a
-        `Discrete` or a float `Box`.
-      params: its params.
+      env: an environment that observes a `Box`, a `Discrete` or a collection of them. The action space is a `Discrete`
+        or a float `Box`.
+      params: params of the environment.
       config: the settings.
-      distribution: of other actions: their `mode(outputs)`, of which there are `num_outputs`, and with action masks
+      distribution: distribution for other action spaces, with `num_outputs`, `mode(outputs)` and, for action masks,
         `masked(outputs, mask)`.
 
     Attributes:
       config: the settings.
-      env: the environment whose observations `act` takes: the given one if it observes a `Box` or, with
-        `ActionMaskObservation`, which actions are legal, so that no others are taken; otherwise it is flattened.
+      env: the environment whose observations `act` takes. It is the one that you passed if it observes a `Box` or is
+        an `ActionMaskObservation`, with which the agent takes only legal actions. Otherwise it is flattened.
 
     Raises:
       ValueError: the settings do not fit each other or the environment.
@@ -185,7 +186,7 @@ class ES(RolloutLearner):
 
     @property
     def steps_per_update(self) -> int:
-        """Environment steps of one generation, if no episode ends early."""
+        """Environment steps per generation if no episode ends early."""
         return self.config.population_size * self.config.episodes * self._max_steps
 
     def init(self, key: jax.Array) -> ESState:
@@ -194,15 +195,15 @@ class ES(RolloutLearner):
         policy = self._initial_policy(key_policy)
         strategy = self._strategy.init(key_strategy, policy, self._strategy.default_params)
         statistics = jax.tree.map(jnp.asarray, RunningStatistics.empty(self._obs.shape))
-        # The strategy starts from Python numbers: a state of other types would compile every program twice.
+        # evosax starts with Python numbers. Without the same types throughout, every program would compile twice.
         return trees.narrow(ESState(ESAgent(policy, statistics), strategy, key))
 
     def start_memory(self) -> Any:
-        """What an agent remembers at the start of an episode: float32 (memory,), () if it has no memory."""
+        """The memory at the start of an episode, float32 (memory,), or () without a memory."""
         return jnp.zeros(self.config.memory) if self.config.memory else ()
 
     def act(self, agent: ESAgent, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
-        """The action for one observation of `env`, without chance, and the memory after it."""
+        """Returns the deterministic action for one observation of `env`, and the next memory."""
         action, memory = self._actions(agent, *jax.tree.map(lambda x: x[None], (memory, obs)))
         return action[0], jax.tree.map(lambda x: x[0], memory)
 
@@ -210,16 +211,16 @@ class ES(RolloutLearner):
         """Evaluates a generation and learns from it.
 
         Returns:
-          The next state, and metrics, float32 () but for an int32 number: of all episodes, the sum of their `returns`
-          and the number of `episodes`; of the members' mean returns, the highest one and the standard deviation,
-          `best_member` and `spread`.
+          The next state, and metrics, float32 () except `episodes`, int32 (). `returns` is the sum over all episodes,
+          and `episodes` their number. `best_member` and `spread` are the maximum and the standard deviation of the
+          members' mean returns.
         """
         key, key_ask, key_play, key_tell = random.split(state.key, 4)
         params = self._strategy.default_params
         population, strategy = self._strategy.ask(key_ask, state.strategy, params)
         returns, statistics = self._play(population, state.agent.statistics, key_play)
         fitness = returns.mean(1)
-        strategy, _ = self._strategy.tell(key_tell, population, -fitness, strategy, params)  # it minimizes
+        strategy, _ = self._strategy.tell(key_tell, population, -fitness, strategy, params)  # evosax minimizes
         agent = ESAgent(self._strategy.get_mean(strategy), statistics)
         totals = {"returns": returns.sum(dtype=jnp.float32), "episodes": jnp.int32(returns.size)}
         members = {"best_member": fitness.max(), "spread": fitness.std()}
@@ -228,7 +229,7 @@ class ES(RolloutLearner):
     def _play(
         self, population: Any, statistics: RunningStatistics, key: jax.Array
     ) -> tuple[jax.Array, RunningStatistics]:
-        """The returns of all members' episodes, (members, episodes), and the statistics with their observations."""
+        """Plays all members. Returns the returns (members, episodes), and the updated statistics of observations."""
         reset = jax.vmap(self._episodes.reset, (None, None), axis_size=self.config.population_size)
         step = jax.vmap(self._episodes.step_env, (None, 0, 0, None))
         act = jax.vmap(lambda policy, memory, obs: self._actions(ESAgent(policy, statistics), memory, obs))
@@ -237,7 +238,7 @@ class ES(RolloutLearner):
             key, memory, obs, env_state, returns, running, seen, time = carry
             key, key_step = random.split(key)
             if self.config.normalize_observations:
-                # What comes after an episode may be infinite, and infinity times zero is not zero.
+                # Observations after an episode may be infinite, and infinity times zero is NaN.
                 array, _ = split_mask(obs)
                 is_seen = running.reshape(*running.shape, *[1] * (array.ndim - 2))
                 seen = seen.update(jnp.where(is_seen, array, 0), running)
@@ -258,7 +259,7 @@ class ES(RolloutLearner):
         return carry[4], carry[6]
 
     def _actions(self, agent: ESAgent, memory: Any, obs: Any) -> tuple[jax.Array, Any]:
-        """The actions for a batch of observations, and the memory after them."""
+        """The actions for a batch of observations, and the next memory."""
         obs, mask = split_mask(obs)
         obs = obs.astype(jnp.float32)
         if self.config.normalize_observations:
@@ -269,7 +270,7 @@ class ES(RolloutLearner):
         return self._distribution.mode(outputs), memory
 
     def _shaped(self, population: Any, fitness: jax.Array, state: Any, params: Any) -> jax.Array:
-        """What each member counts, (members,), less for a better one: logarithms of the elite's ranks (Hansen 2016)."""
+        """Weights of members, (members,), lower for better ones, by log ranks of the elite (Hansen 2016)."""
         size = max(1, round(self.config.elite * fitness.size))
         rank = jnp.argsort(jnp.argsort(fitness)).astype(jnp.float32)  # 0 is the best: `fitness` is minus the return
         weight = jnp.maximum(np.log(size + 0.5) - jnp.log(rank + 1), 0)
@@ -280,7 +281,7 @@ class ES(RolloutLearner):
         return self._policy.init(key, memory, jnp.zeros((1, *self._obs.shape), jnp.float32))
 
     def _std(self, generation: Any) -> jax.Array:
-        """The standard deviation that follows a generation."""
+        """The standard deviation after a generation."""
         share = jnp.asarray(generation, jnp.float32) / max(self.num_updates - 1, 1)
         return self.config.std * (self.config.final_std / self.config.std) ** share
 
@@ -288,9 +289,7 @@ class ES(RolloutLearner):
 def _max_steps(env: Environment, params: Any, config: ESConfig) -> int:
     limit = np.max(np.asarray(params.max_steps_in_episode))
     if limit >= NO_TIME_LIMIT and not config.max_steps:
-        raise ValueError(
-            f"es plays whole episodes and {env.name} has no time limit: give one with the setting max_steps."
-        )
+        raise ValueError(f"es plays whole episodes, but {env.name} has no time limit: pass the setting max_steps.")
     return int(min(limit, config.max_steps or limit))
 
 

@@ -1,4 +1,4 @@
-"""What training asks of an algorithm, and what algorithms share."""
+"""The interface of an algorithm, and functions that algorithms share."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ ILLEGAL = np.float32(-1e9)
 """The logit or value of an action that must not be chosen."""
 
 Metrics = dict[str, jax.Array]
-"""What an update says of itself, each of shape ().
+"""Metrics of an update by name, each of shape ().
 
-Of the episodes that ended, the sum of their `returns`, float32, and the number of `episodes`, int32; then whatever the
-algorithm measures, such as its `loss`, float32, NaN where there was nothing to measure.
+`returns`, float32, is the sum over the episodes that ended, and `episodes`, int32, their number. The others are
+metrics of the algorithm, such as the `loss`, float32, NaN where there was nothing to measure.
 """
 
 
 class Learner(Protocol):
-    """An algorithm for one environment. Its methods are pure functions, to be jitted, scanned and mapped over seeds.
+    """An algorithm for one environment. Its methods are pure functions that work under jit, scan and vmap.
 
-    A class of learners takes `(env, params, config)`. Its attribute `Config` is the dataclass of its settings, of the
-    types that `settings` describes. If it has an argument `distribution`, it gets one for actions that are several
-    discrete numbers, and None for others. If it has an argument `network`, a user may give one, which
-    `checked_network` checks. It raises ValueError where settings, network or environment do not fit.
+    To write your own, define a class that takes `(env, params, config)`. The class attribute `Config` is a dataclass of
+    settings, with types as in `settings`. An argument named `distribution` receives a distribution for `MultiDiscrete`
+    actions, and None for others. An argument named `network` receives the user's network, which you should check with
+    `checked_network`. Raise ValueError if settings, network or environment do not fit.
     """
 
     @property
@@ -42,53 +42,53 @@ class Learner(Protocol):
 
     @property
     def steps_per_update(self) -> int:
-        """Environment steps of one update."""
+        """Environment steps per update."""
         ...
 
     @property
     def num_updates(self) -> int:
-        """Updates of a run."""
+        """Number of updates in a training."""
         ...
 
     def init(self, key: Any, /) -> Any:
-        """The state before the first update; its attribute `agent` is what `act` takes."""
+        """The state before the first update. Its attribute `agent` is the first argument of `act`."""
         ...
 
     def update(self, state: Any) -> tuple[Any, Metrics]:
-        """The next state, and the metrics of the update."""
+        """Returns the next state and the metrics of the update."""
         ...
 
     def start_memory(self) -> Any:
-        """What an agent remembers at the start of an episode, a pytree of arrays; () for one that remembers nothing."""
+        """The memory at the start of an episode, a pytree of arrays, or () without a memory."""
         ...
 
     def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[Any, Any]:
-        """The action for one observation, without chance if `greedy`; and what the agent remembers after it."""
+        """Returns the action for one observation, deterministic if `greedy`, and the next memory."""
         ...
 
 
 class RolloutLearner:
-    """What our learners share: they play a rollout in each update, and remember nothing of an episode by default."""
+    """Base class of learners that play a rollout in each update. By default, they have no memory."""
 
     config: Any
 
     @property
     def steps_per_update(self) -> int:
-        """Environment steps of one update."""
+        """Environment steps per update."""
         return self.config.num_envs * self.config.rollout_steps
 
     @property
     def num_updates(self) -> int:
-        """Updates of a run."""
+        """Number of updates in a training."""
         return -(-self.config.total_steps // self.steps_per_update)
 
     def start_memory(self) -> Any:
-        """What an agent remembers at the start of an episode: nothing."""
+        """The memory at the start of an episode, empty by default."""
         return ()
 
 
 class Constants:
-    """Constants of a program as a static argument: pytrees are equal where all their numbers, shapes and dtypes are.
+    """Makes a pytree of constants a static argument of jit. Equal if all values, shapes and dtypes are equal.
 
     Attributes:
       tree: the pytree.
@@ -109,19 +109,19 @@ class Constants:
 
 
 def flattened(env: Environment, params: Any) -> Environment:
-    """The environment, flattened unless it observes a `Box`, or an array beside an action mask."""
+    """Flattens observations, unless they are a `Box` or come with an action mask."""
     is_flat = isinstance(env, ActionMaskObservation) or isinstance(env.observation_space(params), spaces.Box)
     return env if is_flat else FlattenObservation(env)
 
 
 def observed(env: Environment, params: Any) -> Environment:
-    """The environment as a learner observes it: flattened, unless it observes a `Box`, and with its action masks."""
+    """Prepares an environment for a learner: adds action masks, and flattens observations unless they are a `Box`."""
     inner = env.env if isinstance(env, ActionMaskObservation) else env
     return with_masks(flattened(inner, params), params)
 
 
 def with_masks(env: Environment, params: Any) -> Environment:
-    """The environment, which also observes the masks of its actions if they are discrete and have some."""
+    """Adds action masks to the observations, if the environment has discrete actions with masks."""
     if isinstance(env, ActionMaskObservation):
         return env
     is_discrete = isinstance(env.action_space(params), spaces.Discrete | spaces.MultiDiscrete)
@@ -130,24 +130,24 @@ def with_masks(env: Environment, params: Any) -> Environment:
 
 
 def as_observed(env: Environment, obs: Any, params: Any) -> Any:
-    """What `env`, made by `observed`, observes where the same environment made by `with_masks` observes `obs`."""
+    """Converts an observation of an environment from `with_masks` to one from `observed`, which is `env`."""
     if isinstance(env, ActionMaskObservation):
         return {**obs, "observation": as_observed(env.env, obs["observation"], params)}
     return env.flatten(obs, params) if isinstance(env, FlattenObservation) else obs
 
 
 def split_mask(obs: Any) -> tuple[Any, Any]:
-    """Observations and their action masks, None without masks."""
+    """Splits observations into arrays and action masks, None without masks."""
     return (obs["observation"], obs["action_mask"]) if isinstance(obs, dict) else (obs, None)
 
 
 def masked(values: jax.Array, mask: Any) -> jax.Array:
-    """Values or logits, (..., n), `ILLEGAL` where the mask is False; as they are where it allows none, or is None."""
+    """Sets values or logits (..., n) to `ILLEGAL` where the mask is False, unless it is None or all False."""
     return values if mask is None else jnp.where(mask | ~mask.any(-1, keepdims=True), values, ILLEGAL)
 
 
 def epsilon_greedy(values: jax.Array, epsilon: Any, key: jax.Array) -> jax.Array:
-    """Epsilon-greedy legal actions for values (n, actions), int32 (n,); ties are broken at random."""
+    """Epsilon-greedy legal actions for values (n, actions), int32 (n,). Breaks ties at random."""
     chance = random.uniform(key, (values.shape[0], 1 + values.shape[1]))
     values = jnp.where((chance[:, :1] < epsilon) & (values > ILLEGAL), 0, values)
     is_best = values == values.max(-1, keepdims=True)
@@ -155,47 +155,47 @@ def epsilon_greedy(values: jax.Array, epsilon: Any, key: jax.Array) -> jax.Array
 
 
 def chosen(values: jax.Array, actions: jax.Array) -> jax.Array:
-    """The values, (n, actions), of one action each, int32 (n,)."""
+    """Selects from values (n, actions) the value of each row's action, int32 (n,)."""
     return jnp.where(jnp.arange(values.shape[-1]) == actions[:, None], values, 0).sum(-1)
 
 
 def flat(tree: Any) -> Any:
-    """The steps of all environments in one axis, instead of two."""
+    """Merges the axes of steps and environments."""
     return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), tree)
 
 
 def as_floats(obs: jax.Array) -> jax.Array:
-    """Observations as float32. On a CPU, XLA takes up to ten times as long to convert bools."""
+    """Converts observations to float32. XLA's conversion of bools is up to ten times slower on CPU."""
     return jnp.where(obs, np.float32(1), np.float32(0)) if obs.dtype == jnp.bool_ else obs.astype(jnp.float32)
 
 
 def check_images(env: Environment, params: Any, obs: Any) -> None:
-    """Raises a ValueError unless a convolution takes the observations, `obs` without masks."""
+    """Raises ValueError if a convolution cannot take the observations. `obs` has no mask."""
     if obs.ndim != 3 or min(obs.shape[:2]) < 3:
         needed = "torso = 'conv' needs observations (height, width, channels) of at least 3 x 3"
         raise ValueError(f"{needed}, {env.name} has {env.observation_space(params)}.")
 
 
 def checked_network(network: Any, obs: Any, results: Mapping[str, tuple[int, ...]]) -> Any:
-    """Returns a network, which is traced: with weights as one observation gives them, for two observations and for one.
+    """Checks a user's network by tracing it for one and for two observations, and returns it.
 
     Args:
-      network: with the functions `init(key, obs)`, which returns weights, and `apply(weights, obs)`; or a class of such
-        objects, which takes the number of outputs.
+      network: an object with the functions `init(key, obs)`, which returns weights, and `apply(weights, obs)`. Or a
+        class of such objects that takes the number of outputs.
       obs: an observation, or its `jax.ShapeDtypeStruct`.
-      results: the shapes of what it returns for an observation, float32, by their names; the first one, of length 1, is
-        the number of outputs.
+      results: expected shapes of the float32 results for one observation, by name. The first shape has length 1 and
+        contains the number of outputs.
 
     Raises:
-      ValueError: it is no network, returns something else, or has no weights that learn. What the network itself
-        raises is not caught.
+      ValueError: the object has no `init` and `apply`, returns other shapes or dtypes, or has no float weights to
+        train. Errors in the network's code are not caught.
     """
     if not hasattr(network, "init") or not hasattr(network, "apply"):
         raise ValueError(f"the network must have init(key, obs) and apply(weights, obs), got {network!r}.")
     made = network(*next(iter(results.values()))) if isinstance(network, type) else network
     one, two = (jax.ShapeDtypeStruct((number, *obs.shape), obs.dtype) for number in (1, 2))
     weights = jax.eval_shape(made.init, jax.eval_shape(lambda: jax.random.key(0)), one)
-    for batch in (two, one):  # acting takes one
+    for batch in (two, one):  # `act` passes one observation
         returned = jax.eval_shape(made.apply, weights, batch)
         found = [(x.shape, x.dtype.name) for x in jax.tree.leaves(returned)]
         if found != [((batch.shape[0], *shape), "float32") for shape in results.values()]:
@@ -204,16 +204,16 @@ def checked_network(network: Any, obs: Any, results: Mapping[str, tuple[int, ...
             raise ValueError(f"{expected}, got {found} for n = {batch.shape[0]}.")
     leaves = jax.tree.leaves(weights)
     if not leaves or not all(jnp.issubdtype(leaf.dtype, jnp.floating) for leaf in leaves):
-        raise ValueError(f"the network must have weights, which are floats, so that it can learn, got {weights}.")
+        raise ValueError(f"the network must have weights to train, all of them floats, got {weights}.")
     return made
 
 
 def permutations(key: jax.Array, num: int, size: int) -> jax.Array:
-    """Returns `num` random orders of the numbers below `size`, int32 (num, size).
+    """Returns `num` random permutations of the numbers below `size`, int32 (num, size).
 
-    `jax.random.permutation` takes eight times as long on a CPU, a quarter of an update of PPO. Up to 8,192 numbers are
-    sorted by the random bits above them, 19 or more. Equal ones stay in order: of two neighbours in an order of 8,192,
-    the first is the smaller in 50.1% of all cases. More numbers are sorted by 32 bits.
+    `jax.random.permutation` takes eight times as long on CPU, a quarter of a PPO update. Up to 8,192 numbers are sorted
+    by 19 or more random bits stored above them. Numbers with equal bits stay in order, so of two neighbors in a
+    permutation of 8,192 the first is smaller with probability 50.1%. More numbers are sorted by 32 bits.
     """
     low, numbers = (size - 1).bit_length(), jax.lax.broadcasted_iota(jnp.uint32, (num, size), 1)
     words = random.bits(key, (num, size))
@@ -225,12 +225,12 @@ def permutations(key: jax.Array, num: int, size: int) -> jax.Array:
 
 
 def main(algorithm: Any, env_id: str, **settings: Any) -> None:
-    """The program of a file: `python ppo.py [ID [TOTAL_STEPS]]` trains an agent, and prints about thirty mean returns.
+    """Runs an algorithm's file: `python ppo.py [ID [TOTAL_STEPS]]` trains an agent and prints about 30 mean returns.
 
     Args:
-      algorithm: the class of learners in the file.
-      env_id: the default of ID.
-      **settings: that differ from the defaults.
+      algorithm: the class in the file.
+      env_id: default of ID.
+      **settings: settings that differ from the defaults.
     """
     env_id, *total_steps = sys.argv[1:] or [env_id]
     if total_steps:
@@ -246,9 +246,9 @@ def main(algorithm: Any, env_id: str, **settings: Any) -> None:
 
 
 def each_agent(fun: Callable[..., Any]) -> Callable[..., Any]:
-    """`jax.vmap(fun)`; but for a single agent `fun` itself, which is traced and compiled in 0.8 of the time.
+    """Like `jax.vmap(fun)`, but a single agent calls `fun` directly, which takes 0.8 of the time to trace and compile.
 
-    Its arguments are pytrees of arrays, with a leading axis for agents.
+    Arguments are pytrees of arrays with a leading axis for agents.
     """
 
     def of_agents(*trees: Any) -> Any:

@@ -1,16 +1,17 @@
 """Soft actor-critic (Haarnoja et al. 2018, "Soft actor-critic algorithms and applications"), in one file.
 
-`python sac.py Pendulum-v1` trains an agent. To be read from top to bottom: settings, distribution of actions,
-and the learner, which steps its environments side by side, stores the steps in a replay buffer, and takes gradient
-steps on batches of it. An update is a pure function, so a run is a `scan` of it and many seeds are a `vmap`.
+To train an agent, run `python sac.py Pendulum-v1`. Read the file from top to bottom: settings, distribution of actions,
+learner. The learner steps parallel environments, stores the steps in a replay buffer, and takes gradient steps on
+batches from it. An update is a pure function, so a training is a `scan` of updates and many seeds are a `vmap`.
 
-The policy is a normal distribution squashed by tanh to the bounds of the actions. It maximizes the values that the
-lower of two critics gives, and its entropy, whose weight, the temperature, is learned so that the entropy stays near a
-target. Critics learn from one-step targets with slowly following copies of themselves. The discount is 0 only where an
-episode terminated; where a time limit ended it, the target includes the value of `final_obs`.
+The policy is a normal distribution squashed by tanh to the action bounds. It maximizes the minimum of two critics plus
+the weighted entropy. The weight, called temperature, is learned so that the entropy stays near a target. Critics learn
+from one-step targets that slowly updated copies of the critics compute. The discount is 0 only where an episode
+terminated. If a time limit ended it, the target includes the value of `final_obs`.
 
-What is not in the paper: the noise of successive actions may be correlated, which reaches what independent noise does
-not (Eberhard et al. 2023, "Pink noise is all you need"). One Adam takes the gradients of all losses together.
+Two things differ from the paper. The exploration noise of successive actions may be correlated, which reaches more
+states than independent noise (Eberhard et al. 2023, "Pink noise is all you need"). One Adam takes the gradients of all
+losses together.
 """
 
 from __future__ import annotations
@@ -37,29 +38,29 @@ from envcore_baselines.settings import Fraction, Positive
 class SACConfig:
     """Settings of `SAC`."""
 
-    total_steps: Positive = 100_000  # environment steps of one agent, at least
-    num_envs: Positive = 16  # that one agent steps at the same time
-    rollout_steps: Positive = 4  # of each environment in an update
-    gradient_steps: Positive = 16  # in an update
-    replay_capacity: Positive = 131_072  # number of the latest steps that are stored, a multiple of those of an update
-    batch_size: Positive = 256  # steps in a gradient step
-    learning_rate: Fraction = 1e-3  # of Adam, for actor, critics and temperature
-    discount: Fraction = 0.99  # of rewards
-    target_rate: Fraction = 0.005  # by which the target critics follow the critics in a gradient step
-    target_entropy: float = -1.0  # of each number of an action, whose bounds are -1 and 1
-    noise_correlation: Fraction = 0.0  # between successive steps; near 1, actions push the same way for a while
+    total_steps: Positive = 100_000  # environment steps per agent, rounded up to whole updates
+    num_envs: Positive = 16  # parallel environments per agent
+    rollout_steps: Positive = 4  # steps of each environment per update
+    gradient_steps: Positive = 16  # gradient steps per update
+    replay_capacity: Positive = 131_072  # size of the replay buffer, a multiple of the steps per update
+    batch_size: Positive = 256  # transitions per gradient step
+    learning_rate: Fraction = 1e-3  # learning rate of Adam, for actor, critics and temperature
+    discount: Fraction = 0.99  # discount factor of rewards
+    target_rate: Fraction = 0.005  # step size of the target critics towards the critics per gradient step
+    target_entropy: float = -1.0  # per action dimension, with actions scaled to -1 and 1
+    noise_correlation: Fraction = 0.0  # between successive steps, near 1 for noise that changes slowly
     hidden: tuple[Positive, ...] = (64, 64)  # units of the hidden layers
 
 
 def squashed(outputs: jax.Array, noise: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Actions of a normal distribution squashed by tanh, and the logarithms of their densities.
+    """Actions of a normal distribution squashed by tanh, with their log densities.
 
     Args:
-      outputs: means and logarithms of deviations, which are cut to -20 and 2, float32 (n, 2 * numbers).
-      noise: of a standard normal distribution, float32 (n, numbers).
+      outputs: means and log standard deviations, float32 (n, 2 * dimensions). The latter are clipped to [-20, 2].
+      noise: standard normal noise, float32 (n, dimensions).
 
     Returns:
-      Actions, float32 (n, numbers), from -1 to 1; and log densities, float32 (n,).
+      Actions from -1 to 1, float32 (n, dimensions), and log densities, float32 (n,).
     """
     mean, log_std = jnp.split(outputs, 2, axis=-1)
     log_std = jnp.clip(log_std, -20, 2)
@@ -70,7 +71,7 @@ def squashed(outputs: jax.Array, noise: jax.Array) -> tuple[jax.Array, jax.Array
 
 
 class Learned(NamedTuple):
-    """What gradients change: parameters of the actor, of both critics (2, ...), and log(temperature), float32 ()."""
+    """The trained parameters of the actor and both critics (2, ...), and log(temperature), float32 ()."""
 
     actor: Any
     critics: Any
@@ -81,8 +82,8 @@ class Environments(NamedTuple):
     """The environments between two steps.
 
     Attributes:
-      state, obs: (num_envs, ...).
-      noise: of the last actions, float32 (num_envs, numbers).
+      state, obs: states and observations, (num_envs, ...).
+      noise: noise of the last actions, float32 (num_envs, dimensions).
       key: a random key.
     """
 
@@ -93,15 +94,15 @@ class Environments(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything that the next update depends on.
+    """The training state, which one update maps to the next.
 
     Attributes:
-      learned: `Learned`.
+      learned: the trained parameters.
       targets: the parameters of the target critics.
       optimizer: Adam's state.
       replay: the stored steps, `Transition` (replay_capacity, ...).
       updates: number of updates so far, int32 ().
-      environments: `Environments`.
+      environments: the environments' state.
       key: a random key.
     """
 
@@ -115,21 +116,21 @@ class State(NamedTuple):
 
     @property
     def agent(self) -> Any:
-        """What `act` takes."""
+        """The first argument of `act`."""
         return self.learned.actor
 
 
 class SAC(RolloutLearner):
-    """Learns in one environment, by pure functions.
+    """SAC for one environment. The methods are pure functions.
 
     Args:
-      env: the environment, whose actions are those of a bounded float `Box`.
-      params: its params.
+      env: an environment whose action space is a bounded float `Box`.
+      params: params of the environment.
       config: the settings.
 
     Attributes:
       config: the settings.
-      env: the environment whose observations `act` takes: flattened, unless it observes a `Box`.
+      env: the environment whose observations `act` takes, flattened unless it observes a `Box`.
 
     Raises:
       ValueError: the settings do not fit each other or the environment.
@@ -143,9 +144,9 @@ class SAC(RolloutLearner):
         self.env = flattened(env, params)
         space: Any = env.action_space(params)
         is_float = isinstance(space, spaces.Box) and space.dtype.kind == "f"
-        largest = np.finfo(np.float32).max / 2  # of a bound, so that float32 holds the distance between two
+        largest = np.finfo(np.float32).max / 2  # float32 must hold the distance between two bounds
         if not is_float or (np.abs([space.low, space.high]) > largest).any():
-            raise ValueError(f"sac needs actions of a float Box with finite bounds, to 1.7e38, {env.name} has {space}.")
+            raise ValueError(f"sac needs actions in a float Box with bounds up to 1.7e38, but {env.name} has {space}.")
         if config.replay_capacity % self.steps_per_update:
             product = f"num_envs * rollout_steps = {self.steps_per_update}"
             raise ValueError(f"{product} must divide replay_capacity, got {config.replay_capacity}.")
@@ -174,7 +175,7 @@ class SAC(RolloutLearner):
         return State(learned, critics, self._optimizer.init(learned), replay, jnp.int32(0), environments, key)
 
     def act(self, agent: Any, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[jax.Array, Any]:
-        """The action for one observation of `env`, that of the mean if `greedy`; and the memory after it."""
+        """Samples the action for one observation of `env`, or takes the mean if `greedy`. Also returns `memory`."""
         shape = (1, self._numbers)
         noise = jnp.zeros(shape, jnp.float32) if greedy else random.normal(key, shape)
         action, _ = self._sample(agent, obs[None], noise)
@@ -184,8 +185,8 @@ class SAC(RolloutLearner):
         """Takes `rollout_steps` steps, then `gradient_steps`.
 
         Returns:
-          The next state; of the episodes that ended, the sum of their `returns`, and the number of `episodes`; and
-          means over the gradient steps: `critic_loss`, `actor_loss`, `entropy`, `temperature` and `gradient_norm`.
+          The next state and metrics. `returns` is the sum over the episodes that ended, and `episodes` their number.
+          `critic_loss`, `actor_loss`, `entropy`, `temperature` and `gradient_norm` are means over the gradient steps.
         """
 
         def step(environments: Environments, _: None) -> tuple[Environments, Any]:
@@ -213,7 +214,7 @@ class SAC(RolloutLearner):
         return State(*learned, replay, state.updates + jnp.int32(1), environments, key), metrics
 
     def _step(self, actor: Any, environments: Environments) -> tuple[Environments, Any]:
-        """A step of each environment: the environments after it; the transitions, and the totals of episodes."""
+        """Steps each environment. Returns the environments, and the transitions with the totals of episodes."""
         env_state, obs, noise, key = environments
         key, key_noise, key_step = random.split(key, 3)
         correlation = self.config.noise_correlation
@@ -227,7 +228,7 @@ class SAC(RolloutLearner):
         return Environments(env_state, next_obs, noise, key), (steps, totals)
 
     def _loss(self, learned: Learned, targets: Any, batch: Transition, key: jax.Array) -> tuple[jax.Array, Any]:
-        """The sum of three losses, each of which changes its own part of what is learned."""
+        """The sum of the critic, actor and temperature losses. Each changes only its part of the parameters."""
         fixed: Learned = jax.lax.stop_gradient(learned)
         temperature = jnp.exp(fixed.log_temperature)
         noise = random.normal(key, (2, *batch.action.shape))
@@ -244,7 +245,7 @@ class SAC(RolloutLearner):
         return critic_loss + actor_loss + temperature_loss, metrics
 
     def _targets(self, learned: Learned, targets: Any, batch: Transition, noise: jax.Array) -> jax.Array:
-        """What the values of the actions taken should be, float32 (n,)."""
+        """One-step targets for the critics, float32 (n,)."""
         next_action, log_density = self._sample(learned.actor, batch.next_obs, noise)
         next_values = self._values(targets, batch.next_obs, next_action).min(0)
         soft = next_values - jnp.exp(learned.log_temperature) * log_density
@@ -255,16 +256,16 @@ class SAC(RolloutLearner):
         return squashed(outputs, noise)
 
     def _values(self, critics: Any, obs: jax.Array, action: jax.Array) -> jax.Array:
-        """The values that both critics give to n actions, float32 (2, n)."""
+        """The values of n actions from both critics, float32 (2, n)."""
         inputs = jnp.concatenate([as_floats(obs.reshape(obs.shape[0], -1)), action], axis=-1)
         values: Any = jax.vmap(lambda critic: self._critic.apply(critic, inputs))(critics)
         return values[..., 0]
 
     def _scaled(self, action: jax.Array) -> jax.Array:
-        """Actions of the environment, for n actions from -1 to 1."""
+        """Scales n actions from [-1, 1] to the bounds of the environment."""
         action = action.reshape(-1, *self._low.shape)
         scaled = self._low + (self._high - self._low) * (0.5 * action + 0.5)
-        return jnp.clip(scaled, self._low, self._high)  # against rounding
+        return jnp.clip(scaled, self._low, self._high)  # rounding may exceed the bounds
 
 
 if __name__ == "__main__":
