@@ -1,17 +1,17 @@
 """Bootstrapped DQN with randomized prior functions.
 
-Osband et al. 2016, "Deep exploration via bootstrapped DQN"; Osband et al. 2018, "Randomized prior functions for deep
+Osband et al. 2016, "Deep exploration via bootstrapped DQN". Osband et al. 2018, "Randomized prior functions for deep
 reinforcement learning".
 
-What differs from `dqn.py`: the agent is an ensemble. Each member's values are those of a network that learns plus those
-of a random network, its prior, that never changes, and each learns from its own random part of the transitions. The
-agent acts greedily for one member, which it draws at random for every episode; where the members have seen little,
-they disagree, so it explores there, with a plan for the whole episode.
+Unlike in `dqn.py`, the agent is an ensemble. The values of each member are the sum of a trained network and a fixed
+random network, the prior. Each member trains on a random subset of the transitions. For every episode the agent draws
+one member and acts greedily with its values. Members disagree where they have seen little, so the agent explores these
+states, with a consistent plan for the whole episode.
 
-The default settings are those of bsuite's own baseline (Osband et al. 2020, "Behaviour suite for reinforcement
-learning", the one in JAX): every member learns from all transitions. Its noise on rewards is 0 by default, and is left
-out. Two things differ: bsuite's acts in an episode by the weights that its member had at the start, here they go on
-learning; and its targets have weights of their own until the first copy.
+The default settings match bsuite's JAX baseline (Osband et al. 2020, "Behaviour suite for reinforcement learning"):
+every member trains on all transitions. The baseline's noise on rewards is left out, because it is 0 by default. Two
+things differ. The baseline acts for a whole episode with the weights that its member had at the start, while here the
+weights keep training. The baseline's target network has different initial weights until the first update.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from envcore_baselines.settings import Fraction, Positive, Weight
 
 @dataclasses.dataclass(frozen=True)
 class BootstrappedDQNConfig(DQNConfig):
-    """Settings of `BootstrappedDQN`: those of `DQN`, some with other defaults, and its own.
+    """Settings of `BootstrappedDQN`. Some settings of `DQN` have other defaults.
 
     Attributes:
-      members: networks in the ensemble.
+      members: number of networks in the ensemble.
       prior_scale: weight of the priors' values.
-      mask_probability: the probability with which a member learns from a transition.
+      mask_probability: probability that a member trains on a transition.
     """
 
     min_replay_size: Positive = 128
@@ -49,12 +49,12 @@ class BootstrappedDQNConfig(DQNConfig):
 
 
 class Stored(NamedTuple):
-    """A transition in the replay buffer; in it and in batches, with a leading axis.
+    """A transition in the replay buffer. In the buffer and in batches, leaves have a leading axis.
 
     Attributes:
       transition: the transition.
-      prior, next_prior: the priors' values of its two observations, which never change, float32 (members, actions).
-      mask: whether each member learns from it, bool (members,).
+      prior, next_prior: the priors' values of its two observations, float32 (members, actions). They never change.
+      mask: whether each member trains on it, bool (members,).
     """
 
     transition: Any
@@ -64,10 +64,10 @@ class Stored(NamedTuple):
 
 
 class EnsembleState(NamedTuple):
-    """What an agent has learned, and what it stores to learn from.
+    """The trained parameters, the optimizer's state and the replay buffer.
 
     Attributes:
-      network, target, optimizer: as in `dqn.AgentState`, but of all members, (members, ...).
+      network, target, optimizer: as in `dqn.AgentState`, for all members, (members, ...).
       gradient_steps: number of gradient steps so far, int32 ().
       replay: the stored transitions, `Stored` (replay_capacity, ...).
       prior: the parameters of the priors, (members, ...).
@@ -84,12 +84,12 @@ class EnsembleState(NamedTuple):
 
     @property
     def agent(self) -> Any:
-        """What acting takes."""
+        """The first argument of `act`."""
         return self.network, self.prior
 
 
 class BootstrappedDQN(DQN):
-    """Learns in one environment. Arguments, attributes and errors are those of `DQN`, whose own network it has."""
+    """Bootstrapped DQN for one environment. Like `DQN`, but you cannot pass a network."""
 
     Config = BootstrappedDQNConfig
     config: BootstrappedDQNConfig
@@ -98,13 +98,13 @@ class BootstrappedDQN(DQN):
         super().__init__(env, params, config)
 
     def start_memory(self) -> jax.Array:
-        """The member that acts in an episode, int32 (); -1 before it is drawn."""
+        """The member that acts in an episode, int32 (). -1 before it is drawn."""
         return jnp.int32(-1)
 
     def act(
         self, agent: Any, memory: jax.Array, obs: Any, key: jax.Array, greedy: bool = False
     ) -> tuple[jax.Array, jax.Array]:
-        """The action for one observation of `env`, best by the mean of the members if `greedy`; and the member."""
+        """Returns the action for one observation of `env`, by the members' mean if `greedy`, and the member."""
         values = self._values(agent, jax.tree.map(lambda x: x[None], obs))[:, 0]
         if greedy:
             return values.mean(0).argmax().astype(jnp.int32), memory
@@ -134,7 +134,7 @@ class BootstrappedDQN(DQN):
     def record(
         self, agent_state: EnsembleState, transitions: Transition, done: jax.Array, steps: jax.Array, key: jax.Array
     ) -> EnsembleState:
-        """Stores a step of each environment, and draws another member where an episode ended."""
+        """Stores a step of each environment, and draws a new member where an episode ended."""
         key_mask, key_active = random.split(key)
         mask = random.uniform(key_mask, (done.size, self.config.members)) < self.config.mask_probability
         prior, next_prior = (
@@ -146,7 +146,7 @@ class BootstrappedDQN(DQN):
         return agent_state._replace(replay=stored, active=jnp.where(done, drawn, agent_state.active))
 
     def _loss(self, network: Any, agent_state: EnsembleState, batch: Stored) -> jax.Array:
-        """The sum of the members' mean squared errors, so that none of them affects another one's gradient."""
+        """The sum of the members' mean squared errors, so that members do not affect each other's gradients."""
         transition = batch.transition
         values = self._learned_values(network, transition.obs) + batch.prior.swapaxes(0, 1)
         next_values = self._learned_values(agent_state.target, transition.next_obs) + batch.next_prior.swapaxes(0, 1)
@@ -155,7 +155,7 @@ class BootstrappedDQN(DQN):
         return jnp.where(batch.mask.T, errors**2, 0).mean(1).sum()
 
     def _values(self, agent: Any, obs: Any) -> jax.Array:
-        """The values of all members for N observations, float32 (members, N, actions)."""
+        """The action values of all members for N observations, float32 (members, N, actions)."""
         networks, priors = agent
         return masked(self._learned_values(networks, obs) + self._prior_values(priors, obs), split_mask(obs)[1])
 

@@ -67,7 +67,7 @@ def test_score_prints_what_the_analysis_computes(run: Run, results: Path) -> Non
     [
         (
             ("run", "random", "--out", "{tmp}", "--only", "deep_see"),
-            "has no experiment and no setting 'deep_see'",
+            "has no experiment or setting 'deep_see'",
         ),
         (
             ("run", "agent.py", "--out", "{tmp}"),

@@ -201,9 +201,9 @@ def test_a_full_disk_is_one_line_and_the_run_continues(tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"ids": ["deep_see/1"]}, "bsuite has no experiment and no setting 'deep_see/1': ids are like 'deep_sea' or"),
+        ({"ids": ["deep_see/1"]}, "bsuite has no experiment or setting 'deep_see/1': pass an id like 'deep_sea' or"),
         ({"seed": -1}, "seed must be an integer from 0 to .* got -1"),
-        ({"options": {"minst": {}}}, "options are given by experiment, and bsuite has no 'minst'"),
+        ({"options": {"minst": {}}}, "options: bsuite has no experiment 'minst'"),
     ],
 )
 def test_invalid_arguments(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:

@@ -1,10 +1,11 @@
-"""Runs agents on bsuite's 468 settings. Needs the extra `envcore-baselines[bsuite]`.
+"""Runs agents on bsuite's 468 settings. Requires the extra `envcore-baselines[bsuite]`.
 
     from envcore_baselines import bsuite
 
     bsuite.run(bsuite.dqn, "results/dqn", EXPERIMENTS["catch"].ids)
 
-On the command line: `envcore bsuite`. `envcore_bsuite.analysis` computes the score. Names are imported on first use.
+On the command line, use `envcore bsuite`. To compute the score, use `envcore_bsuite.analysis`. Names are imported on
+first use.
 """
 
 from __future__ import annotations

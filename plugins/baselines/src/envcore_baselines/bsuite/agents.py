@@ -1,7 +1,7 @@
-"""Agents for bsuite's experiments: what an agent is, and those that `envcore bsuite run` knows by name.
+"""Agents for bsuite: the interface of an agent, and the agents that `envcore bsuite run` takes by name.
 
-DQN and bootstrapped DQN have the settings of bsuite's own baselines. The runner steps the environment, so agents that
-learn from rollouts get the steps that it has played.
+DQN and bootstrapped DQN use the settings of bsuite's baselines. The runner steps the environment, so agents that learn
+from rollouts receive the steps that it has played.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ class Agent(NamedTuple):
     """An agent for one environment. Its state is any pytree of arrays, and its functions are pure.
 
     Attributes:
-      init: `init(key) -> agent_state`, before the first episode.
+      init: `init(key) -> agent_state`, called before the first episode.
       act: `act(agent_state, obs, key) -> (action, agent_state)`.
-      update: `update(agent_state, transition, key) -> agent_state`, after every step. `transition` is an
-        `envcore.rollout.Transition`: its `next_obs` is the observation after the step, also at the end of an episode,
-        and its `info["discount"]` is 0 if the episode terminated. An agent that remembers the episode must clear its
-        memory where `transition.done`. `info["step"]`, int32, is the number of steps that the agent took before.
+      update: `update(agent_state, transition, key) -> agent_state`, called after every step. `transition` is an
+        `envcore.rollout.Transition`. Its `next_obs` is the observation after the step, also at the end of an episode,
+        and its `info["discount"]` is 0 if the episode terminated. `info["step"]`, int32, is the number of steps that
+        the agent took before. If your agent has a memory of the episode, clear it where `transition.done` is True.
 
-    The runner maps these functions over many settings by `vmap`, but `info["step"]` is not batched. With a predicate
-    computed from it, `lax.cond` executes only one of its branches, so an agent that learns after every 128th step pays
-    for it only then. With another predicate, both branches are computed.
+    The runner maps these functions over many settings with `vmap`, but `info["step"]` is not batched. If you compute
+    the predicate of a `lax.cond` from it, only one branch runs, so an agent that learns after every 128th step pays
+    for learning only then. With any other predicate, both branches run.
     """
 
     init: Callable[[jax.Array], PyTree]
@@ -48,11 +48,11 @@ class Agent(NamedTuple):
 
 
 MakeAgent = Callable[[Environment], Agent]
-"""Makes an agent for an environment, whose spaces give the shapes of its networks."""
+"""A function that makes an agent for an environment, with networks that fit its spaces."""
 
 
 def random_agent(env: Environment) -> Agent:
-    """Random actions."""
+    """Takes random actions."""
     policy = rollout.random_policy(env)
     return Agent(
         init=lambda key: (),
@@ -85,8 +85,8 @@ class PPOState(NamedTuple):
     """The state of an agent that learns from rollouts.
 
     Attributes:
-      learner: the state of `PPO`, with the latest steps in place of a rollout's state.
-      before, memory: before the last action and after it, of a batch of one environment.
+      learner: the state of `PPO`, with the latest steps instead of a rollout's state.
+      before, memory: the memory before and after the last action, for a batch of one environment.
     """
 
     learner: Any
@@ -95,7 +95,7 @@ class PPOState(NamedTuple):
 
 
 def _ppo(env: Environment, config: PPOConfig) -> Agent:
-    """The agent that PPO trains in the runner's environment; it learns after every `rollout_steps` steps."""
+    """Makes a PPO agent for the runner's environment. It learns after every `rollout_steps` steps."""
 
     def replay(env: Any, policy: Any, steps: Any, length: int, params: Any, agent: Any, collect: Any) -> Any:
         return steps, jax.vmap(collect)(steps)
@@ -136,14 +136,14 @@ def _ppo(env: Environment, config: PPOConfig) -> Agent:
 
 
 class _Stepped(Wrapper):
-    """An environment that something else steps: how its episodes end is not known."""
+    """An environment that the runner steps. Its episodes may be truncated."""
 
     def may_truncate(self, params: Any) -> bool:
         return True
 
 
 def _q_learning(learner: DQN) -> Agent:
-    """The agent that a learner trains in the runner's environment; it learns after every step."""
+    """Makes a Q-learning agent for the runner's environment. It learns after every step."""
 
     def act(agent_state: Any, obs: Any, key: jax.Array) -> tuple[jax.Array, Any]:
         return learner.explore(agent_state, obs[None], key)[0], agent_state

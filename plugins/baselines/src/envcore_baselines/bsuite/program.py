@@ -1,6 +1,6 @@
 """One compiled program that plays several settings of bsuite at once, as lanes under `vmap`.
 
-Lanes have environments of the same shapes and differ in their params and keys. The results of a lane depend on its
+Lanes share the shapes of their environments and differ in params and keys. The results of a lane depend only on its
 setting and the seed, not on the other lanes.
 """
 
@@ -29,22 +29,22 @@ from envcore_baselines.bsuite.agents import Agent, MakeAgent
 from envcore_baselines.errors import ConfigError
 
 COLUMNS = ("steps", "episode", "total_return", "episode_len", "episode_return")
-"""The columns of every log; those of the environment's `bsuite_info` follow by name."""
+"""The columns of every log. The keys of the environment's `bsuite_info` follow, sorted by name."""
 
 Row = dict[str, Any]
-"""A row of a log: numbers by column, or, on the device, arrays and for returns a `Sum`, (lanes,)."""
+"""A row of a log: numbers by column. On the device, arrays (lanes,), and `Sum` for returns."""
 
 _CORE_INFO = ("terminated", "truncated", "discount", "final_obs")
 
 
 class Lanes(NamedTuple):
-    """Settings that one program plays.
+    """The settings that one program plays.
 
     Attributes:
       env: the environment that they share.
       ids: the settings, such as "deep_sea/11".
-      params: of each lane; leaves that are equal for all have no axis for the lanes.
-      axes: for `vmap`: 0 or None for each leaf of the params.
+      params: params of the lanes. Leaves that are equal for all lanes have no axis for them.
+      axes: axes for `vmap`, 0 or None for each leaf of the params.
     """
 
     env: Environment
@@ -54,24 +54,24 @@ class Lanes(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """A compensated sum of float32, as in `envcore_bsuite.sums`."""
+    """A compensated float32 sum, as in `envcore_bsuite.sums`."""
 
     total: Float
     excess: Float
 
     def plus(self, term: jax.Array) -> Sum:
-        """The sum with another term."""
+        """Adds a term."""
         return Sum(*sums.add(*self, term))
 
 
 class LaneState(NamedTuple):
-    """Between two steps; the lanes are the first axis of every leaf.
+    """The state between two steps. The lanes are the first axis of every leaf.
 
     Attributes:
-      key: random key of the remaining steps.
-      env_state, agent_state: of environment and agent.
-      steps, episode: numbers of steps taken and episodes ended so far, int32.
-      gain, episode_gain: sum of all rewards, and of those of the running episode.
+      key: random key for the remaining steps.
+      env_state, agent_state: states of environment and agent.
+      steps, episode: steps taken and episodes ended so far, int32.
+      gain, episode_gain: sum of rewards, in total and in the running episode.
     """
 
     key: jax.Array
@@ -84,11 +84,11 @@ class LaneState(NamedTuple):
 
 
 def lanes_of(ids: Iterable[str], options: Mapping[str, Mapping[str, object]]) -> list[Lanes]:
-    """Sorts settings into as few programs as the shapes of their environments allow.
+    """Groups settings into as few programs as the shapes of their environments allow.
 
     Args:
       ids: the settings.
-      options: more constructor options of environments, by experiment.
+      options: additional constructor options of environments, by experiment.
     """
     found: dict[tuple[Environment, Hashable, int], list[tuple[str, PyTree]]] = collections.defaultdict(list)
     for bsuite_id in ids:
@@ -103,10 +103,10 @@ def lanes_of(ids: Iterable[str], options: Mapping[str, Mapping[str, object]]) ->
 
 
 class Program:
-    """The compiled program of an agent in some lanes.
+    """The compiled program that runs an agent in some lanes.
 
     Raises:
-      ConfigError: `make_agent` does not return an `Agent`, or (in `advance`) the agent's state changes its types.
+      ConfigError: `make_agent` does not return an `Agent`, or (in `advance`) the types in the agent's state change.
     """
 
     def __init__(self, lanes: Lanes, make_agent: MakeAgent):
@@ -117,20 +117,20 @@ class Program:
         self._advance = jax.jit(self._advance_lanes)
 
     def start(self, key: jax.Array) -> LaneState:
-        """All lanes before their first step; `key` is the run's."""
+        """The state of all lanes before their first step. `key` is the run's key."""
         numbers = np.array([SWEEP.index(each) for each in self._lanes.ids], np.int32)
         return self._start(key, numbers, self._lanes.params)
 
     def advance(self, state: LaneState, awaited: np.ndarray, max_steps: int) -> tuple[LaneState, Bool, Row]:
-        """Takes steps in all lanes until one of them ends its `awaited` episode, at most `max_steps`.
+        """Steps all lanes until one of them ends its `awaited` episode, or for `max_steps` steps.
 
         Args:
-          state: of the lanes.
-          awaited: number of an episode for each lane, int32 (lanes,); 0 for none.
-          max_steps: at least 1.
+          state: state of the lanes.
+          awaited: number of an episode for each lane, int32 (lanes,), or 0 to wait for none.
+          max_steps: maximum number of steps, at least 1.
 
         Returns:
-          The next state; whether the last step ended an episode, bool (lanes,); and the row of the log for it.
+          The next state, whether the last step ended an episode, bool (lanes,), and its row in the log.
         """
         return self._advance(state, self._lanes.params, np.asarray(awaited, np.int32), np.int32(max_steps))
 
@@ -160,7 +160,7 @@ class Program:
         return lax.while_loop(is_going_on, body, (jnp.int32(0), state, *nothing))[1:]
 
     def _step_lane(self, lane: LaneState, params: PyTree, number: jax.Array) -> tuple[LaneState, Bool, Row]:
-        """Takes step `number` of a lane, which is that of all lanes: `vmap` does not batch it."""
+        """Takes step `number` of a lane. All lanes have the same number, so `vmap` does not batch it."""
         env, state = self._lanes.env, lane.env_state
         key, key_act, key_step, key_update = random.split(lane.key, 4)
         obs = env.observe(state, params)
@@ -183,9 +183,9 @@ class Program:
 
 
 def shared(env: Environment) -> Environment:
-    """The environment with the default values of all options that only set `default_params`.
+    """Resets all options of an environment that only set `default_params`.
 
-    Settings for which it is the same can be lanes of one program.
+    Settings with equal results can be lanes of one program.
     """
     settings = getattr(env, "settings", ())
     same: dict[str, object] = {field.name: field.default for field in dataclasses.fields(env) if field.name in settings}
@@ -195,7 +195,7 @@ def shared(env: Environment) -> Environment:
 
 
 def _stack(params: Sequence[PyTree]) -> tuple[PyTree, PyTree]:
-    """Stacks pytrees of arrays; also returns the new axis of each leaf, None for leaves that are all equal."""
+    """Stacks pytrees of arrays. Also returns the new axis of each leaf, None if its values are all equal."""
     structure = jax.tree.structure(params[0])
     stacked, axes = [], []
     for leaves in zip(*(jax.tree.leaves(each) for each in params), strict=True):
@@ -206,13 +206,13 @@ def _stack(params: Sequence[PyTree]) -> tuple[PyTree, PyTree]:
 
 
 def row_of(row: Row, lane: int) -> Row:
-    """The row of a lane, of arrays on the host, with its columns in their order."""
+    """Extracts the row of a lane from arrays on the host, with columns in order."""
     names = [*COLUMNS, *sorted(row.keys() - set(COLUMNS))]
     return {name: _number(jax.tree.map(lambda x: x[lane], row[name])) for name in names}
 
 
 def _number(value: Any) -> int | float:
-    """An int, or the float with the fewest digits that is the same in float32: 0.1, not 0.10000000149."""
+    """An int, or the float with the fewest digits that is equal in float32, such as 0.1 for 0.10000000149."""
     if isinstance(value, Sum):
         value = float(value.total) - float(value.excess)
     elif value.dtype.kind == "i":

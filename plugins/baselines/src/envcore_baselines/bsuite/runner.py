@@ -1,8 +1,8 @@
-"""Runs an agent on bsuite's settings, one compiled program after the other, and writes bsuite's logs.
+"""Runs an agent on bsuite's settings, one compiled program after another, and writes bsuite's logs.
 
-Original of the logs: bsuite 0.3.6 `logging/csv_logging.py` and `utils/wrappers.py`: a CSV file per setting with a row
-after episodes 1, 2, 3, ..., 10, 12, 14, 17, 20, 25, 30, ... Names and format are bsuite's, so the official analysis
-reads them.
+There is one CSV file per setting, with a row after episodes 1, 2, 3, ..., 10, 12, 14, 17, 20, 25, 30, ... File names
+and format match bsuite 0.3.6 (`logging/csv_logging.py` and `utils/wrappers.py`), so the official analysis can read
+them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from envcore_baselines.bsuite.program import Lanes, LaneState, Program, Row, lan
 
 _CHECKPOINT = "checkpoint.safetensors"
 _SECONDS = 60.0  # between checkpoints
-_CHUNK_SECONDS = 0.5  # of a call of the program, which no signal interrupts
+_CHUNK_SECONDS = 0.5  # per call of the program, which signals cannot interrupt
 _TENTHS = (10, 12, 14, 17, 20, 25, 30, 40, 50, 60, 70, 80, 90)
 
 
@@ -45,29 +45,29 @@ def run(
 ) -> None:
     """Runs an agent on settings of bsuite, each for its number of episodes, and writes a log of each.
 
-    Settings of the same shapes run side by side in one program until all of them have finished; then comes the next
-    program. A checkpoint is saved every minute. The same call continues an interrupted run: it finishes the interrupted
-    program and skips settings that have finished.
+    Settings with the same shapes run side by side in one program until all of them have finished. Then the next program
+    starts. A checkpoint is saved every minute. To continue an interrupted run, repeat the call. It finishes the
+    interrupted program and skips finished settings.
 
     Args:
       make_agent: `make_agent(env) -> Agent`, such as `random_agent`.
-      results_dir: the folder for the logs, created if it does not exist. It holds one agent with one seed; you can add
+      results_dir: folder for the logs, created if it does not exist. Use one folder per agent and seed. You can add
         settings to it later.
-      ids: settings, such as "deep_sea/11", and whole experiments, such as "deep_sea"; by default all 468 settings.
-      seed: the seed of all randomness. The results of a setting depend on it, not on the other settings.
-      options: more options of environments, by experiment, for example `{"mnist": {"signed_pixels": True}}`.
-      progress: called with the numbers of episodes played so far and in total.
+      ids: settings, such as "deep_sea/11", or whole experiments, such as "deep_sea". By default all 468 settings.
+      seed: seed of all randomness. The results of a setting do not depend on the other settings.
+      options: additional environment options by experiment, for example `{"mnist": {"signed_pixels": True}}`.
+      progress: called with the number of episodes played so far and the total number.
 
     Raises:
       InvalidArgumentError: an id or an experiment is unknown, or the seed or an option is invalid.
-      ConfigError: `make_agent` does not return an `Agent`, or the agent's state changes its types.
-      KeyboardInterrupt, SystemExit: Ctrl-C was pressed, or SIGTERM has come. The run is saved.
-      FileError: the folder holds another run, another process is writing to it, its checkpoint is damaged or does not
-        fit the agent, or a file cannot be written. What it held before stays.
+      ConfigError: `make_agent` does not return an `Agent`, or the types in the agent's state change.
+      KeyboardInterrupt, SystemExit: you pressed Ctrl-C, or SIGTERM arrived. The run is saved.
+      FileError: the folder contains another run, another process is writing to it, its checkpoint is damaged or does
+        not fit the agent, or a file cannot be written. Existing files are not changed.
     """
     wanted, key, options = _checked_ids(ids), key_of(seed), dict(options or {})
     if unknown := options.keys() - EXPERIMENTS.keys():
-        raise InvalidArgumentError(f"options are given by experiment, and bsuite has no {unknown.pop()!r}.")
+        raise InvalidArgumentError(f"options: bsuite has no experiment {unknown.pop()!r}.")
     folder, show = Path(results_dir), progress or (lambda played, total: None)
     about = {"agent": name_of(make_agent), "seed": int(seed), "options": described(options)}
     with claimed(folder, about):
@@ -86,19 +86,19 @@ def run(
 
 @dataclasses.dataclass(frozen=True)
 class _Saved:
-    """The facts in a checkpoint: the lanes of its program, and the rows of their logs."""
+    """The metadata in a checkpoint: the settings of its program, and the rows of their logs."""
 
     ids: list[str]
     rows: list[list[dict[str, Any]]]
 
 
 def _play(folder: Path, lanes: Lanes, program: Program, key: jax.Array, show: Callable[[int], None]) -> None:
-    """Plays lanes to their ends, and saves them now and then, when a signal interrupts, and at the end."""
+    """Plays lanes until all have finished. Saves regularly, on a signal, and at the end."""
     state, rows = program.start(key), [list[Row]() for _ in lanes.ids]
-    if (path := folder / _CHECKPOINT).exists():  # of the same lanes: the others' have been removed
+    if (path := folder / _CHECKPOINT).exists():  # of these lanes, because checkpoints of finished programs are removed
         tensors, saved_then = checkpoint.load(path, _Saved)
         state, rows = checkpoint.restore(path, tensors, state), saved_then.rows
-        del tensors  # as large as the state
+        del tensors  # frees memory, as much as the state needs
     num_episodes = EPISODES[lanes.ids[0]]
     schedule = (*logged_episodes(num_episodes), 0)
     chunk, steps, saved = 16, int(state.steps[0]), time.monotonic()
@@ -121,7 +121,7 @@ def _play(folder: Path, lanes: Lanes, program: Program, key: jax.Array, show: Ca
 
 
 def _save(folder: Path, lanes: Lanes, state: LaneState, rows: list[list[Row]]) -> None:
-    """Writes the checkpoint, then the logs: a log is complete only where the checkpoint has all of its program's."""
+    """Writes the checkpoint, then the logs, so that every row in the logs is also in the checkpoint."""
     checkpoint.save(folder / _CHECKPOINT, state, dataclasses.asdict(_Saved(list(lanes.ids), rows)))
     for bsuite_id, each in zip(lanes.ids, rows, strict=True):
         if each:
@@ -129,7 +129,7 @@ def _save(folder: Path, lanes: Lanes, state: LaneState, rows: list[list[Row]]) -
 
 
 def logged_episodes(num_episodes: int) -> list[int]:
-    """The episodes after which a row is written, up to and including `num_episodes`."""
+    """The episodes after which a row is logged, up to and including `num_episodes`."""
     numbers = [tenths * 10**power for power in range(len(str(num_episodes))) for tenths in _TENTHS]
     return [number // 10 for number in numbers if number % 10 == 0 and number <= 10 * num_episodes]
 
@@ -139,7 +139,7 @@ def write_log(folder: Path, bsuite_id: str, rows: list[Row]) -> None:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)  # floats by `repr`, as pandas writes them
+    writer.writerows(rows)  # floats by `repr`, like pandas
     replace(log_path(folder, bsuite_id), text.getvalue().encode())
 
 
@@ -149,14 +149,14 @@ def _is_finished(folder: Path, bsuite_id: str) -> bool:
 
 
 def _checked_ids(names: Iterable[str]) -> list[str]:
-    """The settings that are named, one by one or by experiment."""
+    """Expands names of settings and experiments to a list of settings."""
     found: list[str] = []
     for name in [names] if isinstance(names, str) else names:
         plain = str(name).removeprefix("bsuite/")
         if plain not in EXPERIMENTS and plain not in EPISODES:
             raise InvalidArgumentError(
-                f"bsuite has no experiment and no setting {name!r}: ids are like 'deep_sea' or 'deep_sea/11', and "
-                "envcore_bsuite.sweep lists them (EXPERIMENTS, SWEEP, TAGS)."
+                f"bsuite has no experiment or setting {name!r}: pass an id like 'deep_sea' or 'deep_sea/11'. "
+                "For all ids, see EXPERIMENTS, SWEEP and TAGS in envcore_bsuite.sweep."
             )
         found += EXPERIMENTS[plain].ids if plain in EXPERIMENTS else [plain]
     return list(dict.fromkeys(found))
