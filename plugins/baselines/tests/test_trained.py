@@ -68,7 +68,7 @@ def test_it_plays_in_a_rollout() -> None:
 def test_a_memory_is_no_policy() -> None:
     agent = envcore_baselines.load("MemoryChain-bsuite")
     obs, _ = agent.env.reset(KEY, agent.params)
-    with pytest.raises(InvalidArgumentError, match=r"MemoryChain-bsuite has a memory, .*: step with `act`"):
+    with pytest.raises(InvalidArgumentError, match=r"MemoryChain-bsuite has a memory, .*: call `act` for each step"):
         agent.policy(None, obs, KEY)
 
 

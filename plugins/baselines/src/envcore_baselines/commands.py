@@ -52,8 +52,8 @@ def train(
 
     DIR will contain run.json, checkpoint.safetensors, curve.csv and curve.png. Each agent trains on one device. To
     continue an interrupted run, repeat the command. The results match an uninterrupted run bit for bit if each device
-    trains as many agents as before. A seed trained alone gives slightly different results than the same seed in a
-    group, because of rounding.
+    trains as many agents as before. A seed trained alone gives different results than the same seed in a group, because
+    of rounding.
     """
     name, given = algorithms.checked(algorithm), assignments("--setting", setting or (), ConfigError)
     values = assignments("--sweep", sweep or (), ConfigError)

@@ -45,7 +45,7 @@ class DQNConfig:
     """Settings of `DQN`.
 
     Attributes:
-      total_steps: environment steps per agent, rounded up to whole updates.
+      total_steps: minimum number of environment steps per agent.
       num_envs: parallel environments per agent, a divisor of replay_capacity.
       rollout_steps: steps of each environment per update.
       gradient_steps: gradient steps per update.

@@ -46,8 +46,8 @@ class ESConfig:
     """Settings of `ES`.
 
     Attributes:
-      total_steps: environment steps per agent, rounded up to whole generations. An episode that ends early counts as
-        if it reached the time limit.
+      total_steps: minimum number of environment steps per agent. An episode that ends early counts as if it reached the
+        limit.
       population_size: members per generation, an even number.
       episodes: episodes per member and generation. The mean return is the member's fitness.
       max_steps: maximum steps of an episode in training, or 0 for the environment's time limit.

@@ -49,7 +49,7 @@ from envcore_baselines.settings import Fraction, Natural, Positive, Steps, Weigh
 class PPOConfig:
     """Settings of `PPO`."""
 
-    total_steps: Steps = 500_000  # environment steps per agent, rounded up to whole updates
+    total_steps: Steps = 500_000  # minimum number of environment steps per agent
     num_envs: Positive = 16  # parallel environments per agent
     rollout_steps: Positive = 128  # steps of each environment per update
     epochs: Positive = 4  # passes over the rollout per update

@@ -45,7 +45,7 @@ from envcore_baselines.settings import Fraction, Positive, Steps, Weight
 class PQNConfig:
     """Settings of `PQN`."""
 
-    total_steps: Steps = 500_000  # environment steps per agent, rounded up to whole updates
+    total_steps: Steps = 500_000  # minimum number of environment steps per agent
     num_envs: Positive = 32  # parallel environments per agent
     rollout_steps: Positive = 64  # steps of each environment per update
     epochs: Positive = 2  # passes over the rollout per update

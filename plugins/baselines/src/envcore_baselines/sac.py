@@ -38,7 +38,7 @@ from envcore_baselines.settings import Fraction, Positive
 class SACConfig:
     """Settings of `SAC`."""
 
-    total_steps: Positive = 100_000  # environment steps per agent, rounded up to whole updates
+    total_steps: Positive = 100_000  # minimum number of environment steps per agent
     num_envs: Positive = 16  # parallel environments per agent
     rollout_steps: Positive = 4  # steps of each environment per update
     gradient_steps: Positive = 16  # gradient steps per update

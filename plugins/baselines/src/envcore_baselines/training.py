@@ -105,8 +105,8 @@ def train(
       env: anything that `envcore.make` takes, or an environment. An environment is trained with its default params,
         changed by `params`, and with the algorithm's default settings, because tuned settings are found by id.
       seeds: number of agents.
-      seed: seed of the first agent. The others have the next seeds. A seed trained alone gives slightly different
-        results than the same seed in a group, because of rounding.
+      seed: seed of the first agent. The others have the next seeds. A seed trained alone gives different results than
+        the same seed in a group, because of rounding.
       options: constructor options of the environment.
       params: params of the environment that differ from the defaults.
       sweep: values to try, by setting. `seeds` agents are trained with each combination, all in one program. You can
