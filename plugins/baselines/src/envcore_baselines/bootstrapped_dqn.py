@@ -89,7 +89,7 @@ class EnsembleState(NamedTuple):
 
 
 class BootstrappedDQN(DQN):
-    """Bootstrapped DQN for one environment. Like `DQN`, but you cannot pass a network."""
+    """Bootstrapped DQN for one environment. Arguments, attributes and errors are as for `DQN`, without `network`."""
 
     Config = BootstrappedDQNConfig
     config: BootstrappedDQNConfig

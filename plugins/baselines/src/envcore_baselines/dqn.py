@@ -1,4 +1,4 @@
-"""Deep Q-learning (Mnih et al. 2015, "Human-level control through deep reinforcement learning"), in one file.
+"""Deep Q-learning, DQN (Mnih et al. 2015, "Human-level control through deep reinforcement learning"), in one file.
 
 To train an agent, run `python dqn.py Catch-bsuite`. Read the file from top to bottom: settings, network, replay buffer,
 learner. The learner acts epsilon-greedily, stores every step in the buffer, and takes gradient steps on the squared

@@ -360,11 +360,11 @@ class PPO(RolloutLearner):
         batch = LogWrapper(Batched(ClipAction(self.env) if self._distribution.bounds else self.env, config.num_envs))
         self._batch = NormalizeReward(batch, gamma=config.discount) if config.normalize_rewards else batch
         self._may_truncate = env.may_truncate(params)
-        steps = min(self.num_updates * config.epochs * config.minibatches, 2**31 - 1)  # as far as Adam counts
+        steps = min(self.num_updates * config.epochs * config.minibatches, 2**31 - 1)  # Adam's count is int32
         self._gradient_steps = steps
         rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
         adam = optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(rate, eps=1e-5))
-        self._optimizer = optax.flatten(adam)  # one long vector takes fewer operations
+        self._optimizer = optax.flatten(adam)  # a flat vector needs fewer operations
 
     def init(self, key: jax.Array) -> State:
         """The state before the first update."""
@@ -462,7 +462,7 @@ class PPO(RolloutLearner):
         def descend(carry: tuple[Any, Any], rows: jax.Array) -> tuple[tuple[Any, Any], Any]:
             network, optimizer = carry
             entropy_coefficient: Any = config.entropy_coefficient
-            if config.anneal_entropy:  # by Adam's count of gradient steps
+            if config.anneal_entropy:  # by Adam's gradient step count
                 entropy_coefficient *= jnp.maximum(1 - optimizer[1][0].count / self._gradient_steps, 0)
             remembered = ()
             if config.memory:  # rows are environments

@@ -148,10 +148,10 @@ class PQN(RolloutLearner):
         own = Network(config, space.n)
         self._network: Any = own if network is None else checked_network(network, self._obs, {"values": (space.n,)})
         self._batch, self._rollout = LogWrapper(Batched(self.env, config.num_envs)), rollout
-        steps = min(self.num_updates * config.epochs * config.minibatches, 2**31 - 1)  # as far as RAdam counts
+        steps = min(self.num_updates * config.epochs * config.minibatches, 2**31 - 1)  # RAdam's count is int32
         rate = optax.linear_schedule(config.learning_rate, 0.0, steps) if config.anneal else config.learning_rate
         radam = optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.radam(rate))
-        self._optimizer = optax.flatten(radam)  # one long vector takes fewer operations
+        self._optimizer = optax.flatten(radam)  # a flat vector needs fewer operations
 
     def init(self, key: jax.Array) -> State:
         """The state before the first update."""

@@ -29,7 +29,7 @@ CHECKPOINT = "checkpoint.safetensors"
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """All settings of a training, saved in run.json. The same run always gives the same results.
+    """All settings of a training, saved in run.json. The same run gives the same results.
 
     Attributes:
       algorithm: name of the algorithm.

@@ -156,7 +156,7 @@ class SAC(RolloutLearner):
         self._actor = Network((*sizes, 2 * self._numbers), initializer)
         self._critic = Network((*sizes, 1), initializer)
         self._batch = LogWrapper(Batched(self.env, config.num_envs))
-        self._optimizer = optax.flatten(optax.adam(config.learning_rate))  # one long vector takes fewer operations
+        self._optimizer = optax.flatten(optax.adam(config.learning_rate))  # a flat vector needs fewer operations
         obs = jax.eval_shape(lambda key: self.env.reset(key, params)[0], jax.random.key(0))
         number = jax.ShapeDtypeStruct((), np.float32)
         self._transition = Transition(obs, jax.ShapeDtypeStruct((self._numbers,), np.float32), number, number, obs)
