@@ -16,9 +16,9 @@ import pytest
 
 os.environ.setdefault("MUJOCO_GL", "egl")  # a machine that runs tests has no display
 
-# Modules that tests share lie beside them.
+# Modules that tests share lie beside them, and come before those that libraries install.
 _ROOT = Path(__file__).parent
-sys.path += map(str, [_ROOT / "tests/support", _ROOT / "core/tests", *_ROOT.glob("p*/*/tests")])
+sys.path[:0] = map(str, [_ROOT / "tests/support", _ROOT / "core/tests", *_ROOT.glob("p*/*/tests")])
 
 pytest_plugins = ["program_cache", "quick", "unoptimized"]
 
