@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import toy
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 
@@ -64,5 +65,5 @@ for call in calls:
     ],
 )
 def test_a_child(before, inside):
-    program = PARENT.format(folder=str(Path(__file__).parent), before=before, inside=inside)
+    program = PARENT.format(folder=str(Path(toy.__file__).parent), before=before, inside=inside)
     subprocess.run([sys.executable, "-c", program], check=True, timeout=300, env={**os.environ, "JAX_PLATFORMS": "cpu"})
