@@ -131,8 +131,9 @@ def _chart(variant: str, limit: float) -> list[str]:
 def _figures(speeds: Sequence[Row]) -> list[str]:
     """A table for each suite: millions of steps per second."""
     lines: list[str] = []
+    compared = _beside_gymnax()
     for title in _SUITES.values():
-        rows = [row for row in speeds if _suite_of(row["id"]) == title and row["id"] in _beside_gymnax()]
+        rows = [row for row in speeds if _suite_of(row["id"]) == title and row["id"] in compared]
         variants = {name: head for name, head in _COLUMNS.items() if any(row["variant"] == name for row in rows)}
         lines += [f"### {title}", "", *table(rows, ["id", "reads"], "variant", variants), "", _measured(rows), ""]
     return lines

@@ -73,9 +73,10 @@ def lines(env_id: str, root: str, modules: Path) -> list[str]:
     """
     found = [f"```{{image}} {root}/pictures/{env_id}.webp", ":class: environment"]
     found += [f":alt: {env_id}, played by a trained agent or at random", "```", ""]
-    module, agent = modules / f"{env_id}.js", about_agent(env_id)
+    module = modules / f"{env_id}.js"
     if not module.exists():
         return found
+    agent = about_agent(env_id)
     size = module.stat().st_size // 1000
     text = f"Your browser runs the same JAX code, compiled to {size} kB of WebAssembly. "
     text += "A test compares every integer with JAX."

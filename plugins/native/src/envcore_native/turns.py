@@ -72,8 +72,8 @@ def restart(env: Environment, key: jax.Array, state: PyTree, params: PyTree) -> 
 
 def first(env: Environment, state: PyTree, params: PyTree) -> View:
     """The view of a first state. Entries of `info` that only a step computes are zero."""
-    key, space = jax.random.key(0), env.action_space(params)
-    struct = jax.eval_shape(lambda: step(env, key, state, space.sample(key), params)).view.info
+    key, space = jax.eval_shape(jax.random.key, 0), env.action_space(params)
+    struct = jax.eval_shape(lambda key: step(env, key, state, space.sample(key), params), key).view.info
     info = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), struct)
     return View(state, env.observe(state, params), info | legal(env, state, params))
 
