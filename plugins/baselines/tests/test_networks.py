@@ -91,7 +91,8 @@ def test_the_command(run: Command, tmp_path: Path) -> None:
     code, _, err = run(*train)
     assert (code, err) == (0, "")
     assert Run.load(tmp_path).network == "own_network:Linear"
-    code, _, err = run("train", "es", *train[2:])
+    without_settings = ("Counter-v0", "--out", str(tmp_path / "es"), "--network", "own_network:Linear")
+    code, _, err = run("train", "es", *without_settings)
     assert (code, err) == (1, "error: ES does not take a network. Use ppo, pqn or dqn.\n")
 
 
