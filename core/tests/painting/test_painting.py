@@ -164,6 +164,13 @@ def test_distances(shape, at, expected):
     np.testing.assert_allclose(distance, expected, atol=2e-6)
 
 
+def test_text_is_made_of_pixels():
+    window = painting.Window.around(x=(0.0, 8.0), y=(0.0, 5.0), aspect=1.6)
+    picture = painting.paint(5, window, (painting.text("H?", (0.0, 0.0), 5.0), WHITE), background=BLACK)
+    lines = ["".join(".#"[int(pixel > 0)] for pixel in row) for row in np.asarray(picture)[..., 0]]
+    assert lines == ["#.#.##..", "#.#...#.", "###..#..", "#.#.....", "#.#..#.."]
+
+
 def test_repeated_shapes_end_with_their_cells():
     copies = painting.repeated(painting.circle((0.0, 0.0), 9.0), np.array([[True, False]]))
     assert grid(copies, (0.99, 0.5)) < 0

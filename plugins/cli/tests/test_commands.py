@@ -101,9 +101,8 @@ def test_an_envcore_error_is_one_line(run: Run) -> None:
 def test_the_help_lists_them_without_importing_them(run: Run) -> None:
     code, out, _ = run("--help")
     assert code == 0
-    shown = [line.strip("\u2502 ").split()[0] for line in out.splitlines() if line.startswith("\u2502 ")]
-    own = ["list", "plugins", "info", "rollout"]
-    assert shown[2 : 2 + len(own)] == own
+    shown = [line.split()[0] for line in out.partition("Commands:")[2].splitlines() if line.strip()]
+    assert shown[:4] == ["list", "plugins", "info", "rollout"]
     assert {"a-suite:list", "a-suite:twin", "b-suite:twin", "greet", "several", "missing"} <= set(shown)
     assert shown.count("list") == 1
     assert "twin" not in shown
@@ -142,20 +141,15 @@ def test_a_broken_command_says_what_is_wrong_and_affects_no_other(run: Run, name
     assert run("greet", "you")[0] == run("list")[0] == run("--help")[0] == 0
 
 
-def said(err: str) -> str:
-    """The text inside an error's frame, on one line."""
-    return " ".join(line.strip("\u2502 ") for line in err.splitlines() if line.startswith("\u2502"))
-
-
 def test_an_unknown_command_names_the_nearest_what_to_install_and_what_is_broken(run: Run) -> None:
     code, _, err = run("gret")
     assert code == 2
-    assert "there is no command 'gret'. Did you mean 'greet'?" in said(err)
-    assert "Plugin broken-suite is broken: ValueError: no rows today." in said(err)
+    assert "there is no command 'gret'. Did you mean 'greet'?" in err
+    assert "Plugin broken-suite is broken: ValueError: no rows today." in err
     provided = f"envcore-baselines provides it: {how_to_install('envcore-baselines')}."
-    assert f"there is no command 'bsuite'. {provided}" in said(run("bsuite")[2])
-    assert f"Did you mean 'bsuite'? {provided}" in said(run("bsuit")[2])
-    assert "pip install" not in said(run("c-suite:twin")[2])
+    assert f"there is no command 'bsuite'. {provided}" in run("bsuite")[2]
+    assert f"Did you mean 'bsuite'? {provided}" in run("bsuit")[2]
+    assert "pip install" not in run("c-suite:twin")[2]
 
 
 def test_the_help_of_installed_commands_imports_nothing_heavy() -> None:

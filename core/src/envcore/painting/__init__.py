@@ -56,6 +56,15 @@ YELLOW = (244, 190, 66)
 Paint: TypeAlias = Callable[[jax.Array, jax.Array], Color]
 """A color that depends on the position: a function of x and y to red, green and blue, which broadcast with them."""
 
+_GLYPHS = (
+    "A25755 B65656 C34443 D65556 E74647 F74644 G34553 H55755 I72227 J11152 K55655 L44447 M57755 N65555 O25552 "
+    "P65644 Q25563 R65655 S34216 T72222 U55557 V55552 W55775 X55255 Y55222 Z71247 075557 126227 261247 361216 "
+    "455711 574616 634757 771122 875757 975716 ?61202 -00700"
+)
+"""A character, and an octal digit for each of its 5 rows of 3 pixels from the top."""
+
+_FONT = {glyph[0]: glyph[1:] for glyph in _GLYPHS.split()}
+
 P = ParamSpec("P")
 
 
@@ -287,6 +296,16 @@ def repeated(shape: Shape, where: ArrayLike) -> Shape:
         return jnp.where(_in_cell(jnp.asarray(where, jnp.bool_), x, y, outside=False), copy, np.float32(np.inf))
 
     return distance
+
+
+def text(words: str, corner: Point, height: Number) -> Shape:
+    """A line of capital letters, digits, "?", "-" and spaces, to the right of its lower left corner.
+
+    A letter is 3/5 as wide as high, and 1/5 of the height lies between two.
+    """
+    glyphs = [_FONT.get(letter, "00000") for letter in words]
+    pixels = [[bit == "1" for glyph in glyphs for bit in f"{int(glyph[row]):03b}0"] for row in range(5)]
+    return scaled(repeated(lambda x, y: jnp.float32(-1), np.array(pixels)), corner, _scalar(height) / 5)
 
 
 # Helpers.

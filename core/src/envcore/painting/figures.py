@@ -87,8 +87,9 @@ def tile(at: painting.Point) -> painting.Shape:
 
 
 def walker(at: painting.Point, radius: Number = 0.3) -> Layer:
-    """The agent on a grid."""
-    return painting.circle(at, radius), painting.ORANGE
+    """The agent on a grid: a person with a round head, `radius` to each side."""
+    body = painting.segment((-0.35, -0.45), (0.35, -0.45), 0.55)
+    return painting.scaled(painting.union(painting.circle((0.0, 0.5), 0.5), body), at, radius), painting.ORANGE
 
 
 def gauge(

@@ -71,6 +71,7 @@ class Valley(Environment[MountainCarState, ParamsT]):
     """Base class of MountainCar and MountainCarContinuous, with the valley, the start and the observation."""
 
     render_fps = 30
+    _force = "DISCRETE"
 
     def check_params(self, params: ParamsT) -> None:
         require.nonnegative(params, "max_speed")
@@ -107,7 +108,12 @@ class Valley(Environment[MountainCarState, ParamsT]):
         from envcore_classic_control.render import paint_mountain_car
 
         return paint_mountain_car(
-            height, state.position, params.goal_position, params.min_position, params.max_position
+            height,
+            state.position,
+            params.goal_position,
+            params.min_position,
+            params.max_position,
+            force=f"{self._force} FORCE",
         )
 
 

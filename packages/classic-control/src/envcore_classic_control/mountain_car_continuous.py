@@ -53,6 +53,7 @@ class MountainCarContinuous(Valley[MountainCarContinuousParams]):
     """
 
     differentiable = True
+    _force = "CONTINUOUS"
 
     @property
     def default_params(self) -> MountainCarContinuousParams:

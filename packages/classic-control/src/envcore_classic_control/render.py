@@ -78,8 +78,18 @@ def paint_acrobot(
 
 @painting.picture
 def paint_mountain_car(
-    height: int, position: jax.Array, goal_position: FloatParam, min_position: FloatParam, max_position: FloatParam
+    height: int,
+    position: jax.Array,
+    goal_position: FloatParam,
+    min_position: FloatParam,
+    max_position: FloatParam,
+    *,
+    force: str,
 ) -> jax.Array:
-    """Paints the hill, a wall at its left end, the car and a flag at `goal_position`. Its aspect ratio is 3 to 2."""
+    """Paints the hill, a wall at its left end, the car and a flag at `goal_position`. Its aspect ratio is 3 to 2.
+
+    `force` is what the foot of the hill says, in capital letters.
+    """
     window, layers = figures.car_on_hill(position, goal_position, min_position, max_position)
-    return painting.paint(height, window, *layers)
+    words = painting.text(force, (max_position - 0.75, 0.03), 0.06), painting.PAPER
+    return painting.paint(height, window, *layers, words)

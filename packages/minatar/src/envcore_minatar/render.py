@@ -58,7 +58,8 @@ def paint_asterix(
     enemy = painting.polygon((-0.36, -0.38), (0.42, 0.0), (-0.36, 0.38))
     lines = painting.union(*[painting.box((0.1, y), (0.64, 0.08), corner=0.04) for y in (-0.18, 0.0, 0.18)])
     at = figures.cell(player_y, player_x, SIDE)
-    eyes = painting.union(painting.circle((-0.13, 0.0), 0.09), painting.circle((0.13, 0.0), 0.09))
+    eyes = painting.union(painting.circle((-0.13, -0.12), 0.09), painting.circle((0.13, -0.12), 0.09))
+    helmet, wings = _helmet()
     grid = painting.repeated(painting.box((0.0, 0.0), (0.94, 0.94), corner=0.08), np.ones((SIDE, SIDE), np.bool_))
     lanes = painting.box(*_LANES)
     return painting.paint(
@@ -70,7 +71,9 @@ def paint_asterix(
         (repeated_both_ways(painting.circle((-0.12, 0.0), 0.1), *enemies), painting.PAPER),
         (painting.repeated(coin, coins), painting.YELLOW),
         (painting.repeated(painting.outline(coin, 0.09), coins), painting.INK),
-        (painting.placed(_gaul(), at, 0.0), painting.ORANGE),
+        (painting.placed(painting.circle((0.0, -0.12), 0.34), at, 0.0), painting.ORANGE),
+        (painting.placed(helmet, at, 0.0), painting.YELLOW),
+        (painting.placed(wings, at, 0.0), painting.INK),
         (painting.placed(eyes, at, 0.0), painting.PAPER),
         *_gauge((0.4, 0.5), move_speed / slowest_move * 4.4, move_timer / move_speed, painting.INK),
         *_gauge((5.2, 0.5), spawn_speed / slowest_spawn * 4.4, spawn_timer / spawn_speed, painting.RED),
@@ -124,10 +127,11 @@ def paint_freeway(
     )
 
 
-def _gaul() -> painting.Shape:
-    """A head with a winged helmet."""
-    wings = [painting.segment((0.18 * side, 0.14), (0.36 * side, 0.36), 0.1) for side in (-1, 1)]
-    return painting.union(painting.circle((0.0, -0.08), 0.36), *wings)
+def _helmet() -> tuple[painting.Shape, painting.Shape]:
+    """The upper half of a ball, and two wings on it."""
+    ball = painting.circle((0.0, 0.0), 0.36)
+    wings = [painting.segment((0.3 * side, 0.1), (0.42 * side, 0.38), 0.07) for side in (-1, 1)]
+    return lambda x, y: jnp.maximum(ball(x, y), np.float32(0.02) - y), painting.union(*wings)
 
 
 def _chicken() -> tuple[painting.Shape, painting.Shape, painting.Shape]:

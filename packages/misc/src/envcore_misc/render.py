@@ -24,7 +24,7 @@ _WATER: painting.Color = (205, 226, 240)  # and ice
 _PALE_GREEN: painting.Color = (196, 217, 196)
 _PALE_BLUE: painting.Color = (160, 184, 217)
 _LINE: painting.Color = (84, 92, 107)  # on a dark screen
-_BELOW, _ABOVE = 0.9, 0.55  # from the lower edge to a bandit's columns, and from the columns to the upper edge
+_BELOW, _ABOVE = 0.9, 0.85  # from the lower edge to a bandit's columns, and from the columns to the upper edge
 
 
 # Bandits.
@@ -52,8 +52,8 @@ def paint_bernoulli_bandit(
         window,
         (figures.bars(np.full(num_arms, full)), painting.SHADE),
         (figures.bars(full * reward_probs), figures.by_column(is_best, painting.GREEN, painting.BLUE)),
-        *_pull(full + 0.3, last_action, time > 0, last_reward > 0),
-        *_time(num_arms, time / max_steps_in_episode),
+        (painting.text("CHANCE OF REWARD", (0.15, full + 0.62), 0.15), painting.INK),
+        *_pull(num_arms, full + 0.3, last_action, last_reward > 0, time, max_steps_in_episode),
     )
 
 
@@ -88,33 +88,31 @@ def paint_gaussian_bandit(
         (painting.box(*mean), figures.either(mu > 0, painting.GREEN, painting.RED)),
         (painting.segment((0.0, middle), (2.0, middle), 0.02), painting.STONE),
         (painting.segment((0.2, middle), (0.8, middle), 0.05), painting.BLUE),
-        *_pull(level(last_reward), last_action, time > 0, True),
-        *_time(2, time / max_steps_in_episode),
+        (painting.text("SAFE  RISKY", (0.2, full + 0.1), 0.18), painting.INK),
+        *_pull(2, level(last_reward), last_action, True, time, max_steps_in_episode),
     )
 
 
 def _room(num_arms: int) -> tuple[painting.Window, float]:
     """Returns a window around columns one unit apart with y = 0 at the bottom, and their maximum height."""
-    height = max(3.0, (num_arms + 0.6) / 2)
-    width = max(num_arms + 0.6, height)
+    height = max(3.2, (num_arms + 1.2) / 2)
+    width = max(num_arms + 1.2, height)
     return painting.Window((num_arms / 2, height / 2 - _BELOW), height, width / height), height - _BELOW - _ABOVE
 
 
 def _pull(
-    level: painting.Number, last_action: jax.Array, begun: jax.Array, paid: jax.Array | bool
+    num_arms: int, level: painting.Number, arm: jax.Array, paid: jax.Array | bool, time: jax.Array, end: IntParam
 ) -> list[figures.Layer]:
-    """The disc below the last pulled arm and the coin at a level. Empty before the first pull."""
-    arm = last_action.astype(jnp.float32) + 0.5
-    coin = (arm, level)
+    """The disc below the last pulled arm, the coin at a level, and the time. Before the first pull, the time alone."""
+    x, begun = arm.astype(jnp.float32) + 0.5, time > 0
     return [
-        (painting.shown(painting.circle((arm, -0.27), 0.18), begun), painting.ORANGE),
-        (painting.shown(painting.circle(coin, 0.2), begun & paid), painting.INK),
-        (painting.shown(painting.circle(coin, 0.16), begun & paid), painting.YELLOW),
+        (painting.text("PULL", (-0.55, -0.34), 0.13), painting.ORANGE),
+        (painting.shown(painting.circle((x, -0.27), 0.18), begun), painting.ORANGE),
+        (painting.shown(painting.circle((x, level), 0.2), begun & paid), painting.INK),
+        (painting.shown(painting.circle((x, level), 0.16), begun & paid), painting.YELLOW),
+        (painting.text("TIME", (-0.55, -0.69), 0.13), painting.INK),
+        *figures.gauge((0.15, -0.63), num_arms - 0.3, time / end),
     ]
-
-
-def _time(num_arms: int, share: jax.Array) -> list[figures.Layer]:
-    return figures.gauge((0.15, -0.63), num_arms - 0.3, share)
 
 
 # Grids and mazes.
@@ -148,7 +146,7 @@ def paint_four_rooms(height: int, pos: jax.Array, goal: jax.Array, walls: jax.Ar
         window,
         board,
         (figures.tiles(np.ones(walls.shape, np.bool_)), painting.shades(walls, painting.PAPER, painting.STONE)),
-        _goal(_cell(goal, rows)),
+        (figures.tile(_cell(goal, rows)), painting.GREEN),
         figures.walker(_cell(pos, rows), 0.4),
     )
 
@@ -193,7 +191,7 @@ def paint_meta_maze(
         board,
         (figures.tiles(np.ones(walls.shape, np.bool_)), painting.shades(walls, painting.PAPER, painting.STONE)),
         (painting.outline(sight, 0.14), painting.INK),
-        _goal(_cell(goal, side)),
+        (figures.tile(_cell(goal, side)), painting.GREEN),
         figures.walker(at, 0.4),
         (painting.circle((0.5 * foot, -0.75 * foot), 0.4 * foot), lamp),
         *figures.gauge((1.5 * foot, -0.75 * foot), side - 1.8 * foot, time / max_steps_in_episode, width=0.3 * foot),
@@ -209,11 +207,6 @@ def _flag() -> painting.Shape:
 def _cell(place: jax.Array, rows: int) -> painting.Point:
     """Returns the center of the cell in row `place[0]` and column `place[1]`."""
     return figures.cell(place[0], place[1], rows)
-
-
-def _goal(at: painting.Point) -> figures.Layer:
-    """A green tile, for mazes with many cells, where a flag would be too small."""
-    return figures.tile(at), painting.GREEN
 
 
 # The plane.
@@ -253,11 +246,11 @@ def paint_point_robot(
         height,
         window,
         (painting.arc((0.0, 0.0), radius, 0.0, np.pi, 0.05 * radius), painting.SHADE),
-        (painting.circle(center, goal_radius), _PALE_GREEN),
-        (painting.shown(painting.circle(center, goal_radius), reached), painting.GREEN),
+        (painting.circle(center, goal_radius), figures.either(reached, painting.GREEN, _PALE_GREEN)),
         (painting.circle(center, 0.06 * radius), painting.GREEN),
         (painting.shown(tail, ~reached), _PALE_BLUE),
         (painting.circle((x, y), size), painting.BLUE),
+        (painting.text("GOAL", (center[0] - 1.5 * size, center[1] + goal_radius + 0.5 * size), size), painting.INK),
     )
 
 

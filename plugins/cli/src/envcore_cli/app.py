@@ -13,7 +13,6 @@ import typer
 from envcore import registry
 from envcore.plugins import Announced
 from envcore.specs import CommandSpec
-from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
 from envcore_cli import commands
@@ -49,7 +48,7 @@ class _Commands(TyperGroup):
         """For the help, returns a plugin's command with its name and summary, without importing it."""
         if cmd_name in self.commands or cmd_name not in self._of_plugins:
             return super().get_command(ctx, cmd_name)
-        summary = escape(self._of_plugins[cmd_name].spec.summary)
+        summary = self._of_plugins[cmd_name].spec.summary
         return TyperCommand(cmd_name, help=summary, short_help=summary)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -79,6 +78,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 
 

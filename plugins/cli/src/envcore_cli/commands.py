@@ -44,7 +44,7 @@ def load(command: Announced[CommandSpec]) -> Any:
     """
     target = app = command.load(CommandError)
     if inspect.isfunction(target):
-        app = typer.Typer()
+        app = typer.Typer(rich_markup_mode=None)
         app.command(command.spec.name)(target)
     if not isinstance(app, typer.Typer):
         raise CommandError(f"{command.pointer}, which is neither a typer.Typer nor a function")

@@ -21,7 +21,7 @@ def paint_bandit(height: int, total_regret: jax.Array, rewards: ArrayParam) -> j
     The width is 3/2 of the height. `total_regret` is float32 (), `rewards` float32 (arms,).
     """
     arms = len(rewards)
-    window = painting.Window.around(x=(-0.06 * arms, 1.06 * arms), y=(-0.17 * arms, 0.57 * arms), aspect=1.5)
+    window = painting.Window.around(x=(-0.06 * arms, 1.06 * arms), y=(-0.17 * arms, 0.61 * arms), aspect=1.5)
     low, high = jnp.minimum(rewards.min(), 0.0), jnp.maximum(rewards.max(), 1.0)
     tall = 0.5 * arms
     scale = tall / (high - low)
@@ -32,6 +32,7 @@ def paint_bandit(height: int, total_regret: jax.Array, rewards: ArrayParam) -> j
         window,
         (figures.bars(np.full(arms, tall)), painting.SHADE),
         (painting.scaled(figures.bars(rewards * scale), (0.0, -low * scale), 1.0), color),
+        (painting.text("REWARD OF EACH ARM", (0.02 * arms, 0.53 * arms), 0.045 * arms), painting.INK),
         *regret((0.05 * arms, -0.09 * arms), 0.9 * arms, total_regret, 0.05 * arms),
     )
 

@@ -19,6 +19,7 @@ _WINDOW = painting.Window((3.0, 2.0), 4.0, 1.5)
 _LEFT, _RIGHT = 0.85, 5.15  # the ends of the path
 _GROUND = 1.0
 _WEATHER = (_RIGHT - 0.05, 3.35)
+_DELAYS = {1: "1", 10: "10", 100: "100"}  # marks below the chains
 _RAIN: painting.Color = (109, 146, 199)
 
 
@@ -33,8 +34,8 @@ def paint_discounting_chain(
 ) -> jax.Array:
     """Paints chains that fork on the left. Their lengths show when each one pays, on a logarithmic scale.
 
-    The coin at the end of a chain is green for the largest reward, and gray after it has been paid. The chosen chain is
-    dark, and the walker on it continues to the end of the episode.
+    The marks below are numbers of steps. The coin at the end of a chain is green for the largest reward, and gray after
+    it has been paid. The chosen chain is dark, and the walker on it continues to the end of the episode.
 
     Args:
       height: height of the picture.
@@ -88,7 +89,9 @@ def paint_discounting_chain(
     walker = jnp.where(is_chosen, passed, fork[0]), jnp.where(is_chosen, level, fork[1])
     return painting.paint(
         height,
-        painting.Window((3.75, top / 2), 5.1, 1.5),
+        painting.Window((3.75, top / 2 - 0.4), top + 1.9, 1.5),
+        (painting.text("STEPS", (-0.4, -1.1), 0.3), painting.INK),
+        *[(painting.text(words, (along(step) - 0.1, -1.1), 0.3), painting.INK) for step, words in _DELAYS.items()],
         (painting.union(ways, lambda x, y: forks(x, top / 2 + jnp.abs(y - top / 2))), painting.STONE),
         (painting.shown(chosen, is_chosen), painting.INK),
         (bars(ends, 0.34), color),
@@ -102,11 +105,12 @@ def paint_memory_chain(
 ) -> jax.Array:
     """Paints the context as lamps, bright for bits of 1, and below it the chain with the walker.
 
-    Lamps are large while the agent sees them. The bit that is asked for gets a ring when the agent is asked. `context`
-    is int32 (bits,), the others are int32 ().
+    While the agent sees the lamps, they are large and the picture says "cue". When it is asked, the picture says
+    "question" and the bit that is asked for gets a ring. `context` is int32 (bits,), the others are int32 ().
     """
     steps = jnp.maximum(memory_length, 1) + 1
     seen = jnp.clip(time - 1, 0, memory_length)  # an observation has the time of the step before
+    is_asked = seen >= memory_length - 1
     radius = jnp.where(seen == 0, np.float32(0.4), np.float32(0.17))
     grid = _Grid.of(len(context), (3.0, 2.45), (5.2, 2.5), most=1.6)
     panel = painting.box(grid.center, (grid.columns * grid.side + 0.3, grid.rows * grid.side + 0.3), corner=0.2)
@@ -118,7 +122,9 @@ def paint_memory_chain(
         _WINDOW,
         (panel, painting.SHADE),
         lamps,
-        (painting.shown(ring, seen >= memory_length - 1), painting.BLUE),
+        (painting.shown(ring, is_asked), painting.BLUE),
+        (painting.shown(painting.text("CUE", (0.1, 3.6), 0.25), seen == 0), painting.INK),
+        (painting.shown(painting.text("QUESTION", (0.1, 3.6), 0.25), is_asked), painting.BLUE),
         *_way(0.5, time, steps),
         (painting.circle((_place(time, steps), 0.5), 0.24), painting.ORANGE),
     )

@@ -24,6 +24,7 @@ def beads(left: painting.Point, spacing: Number, count: Number, radius: Number) 
 
 
 def regret(left: painting.Point, length: Number, total: jax.Array, width: Number) -> list[figures.Layer]:
-    """A gauge of the regret over all episodes on a logarithmic scale, full at 10,000."""
+    """A gauge of the regret over all episodes on a logarithmic scale, full at 10,000, with its name on it."""
     share = jnp.log1p(total) / np.float32(np.log1p(_WORST_REGRET))
-    return figures.gauge(left, length, share, painting.RED, width)
+    name = painting.text("REGRET", (left[0] + 0.02 * length, left[1] - 0.3 * width), 0.6 * width)
+    return [*figures.gauge(left, length, share, painting.RED, width), (name, painting.INK)]

@@ -13,7 +13,7 @@ from envcore_cli.errors import CommandError
 from envcore_cli.options import Seed, path
 from envcore_runs.user_modules import imported_function
 
-app = typer.Typer(help="Run an agent on bsuite and score it.", no_args_is_help=True)
+app = typer.Typer(help="Run an agent on bsuite and score it.", no_args_is_help=True, rich_markup_mode=None)
 
 Logs = Annotated[Path, typer.Argument(parser=path, metavar="DIR", help="Folder with the logs of an agent.")]
 
