@@ -1,6 +1,6 @@
 """Every environment does on two CPU devices what it does on one, bit for bit.
 
-CI runs this without the plugin `unoptimized`: the programs are to be those of users.
+The scheduled workflow runs this without the plugin `unoptimized`: the programs are to be those of users.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ IDS = sorted(spec.id for spec in SPECS if "MNIST" not in spec.id)  # its images 
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("env_id", IDS)
 def test_two_devices_equal_one(env_id: str) -> None:
     env, params = envcore.make(env_id)

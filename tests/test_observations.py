@@ -1,6 +1,6 @@
 """Every observation of a compiled rollout is in its space, those at the ends of episodes included.
 
-CI runs this without the plugin `unoptimized`: only optimized programs multiply by rounded reciprocals.
+The scheduled workflow runs this without the plugin `unoptimized`: only optimized programs multiply by rounded reciprocals.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ EXACT_AT_THE_END = [*CHAINS, ("Pong-misc", {"rules": "original"})]
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("env_id", "options"), [*EXACT_AT_THE_END, *((env_id, {}) for env_id in IDS)])
 def test_observations_are_in_their_space(env_id: str, options: dict[str, Any]) -> None:
     env, params = envcore.make(env_id, **options)

@@ -15,11 +15,11 @@ from picture_checks import near, state_of
 @pytest.mark.parametrize("arms", [2, 50])
 def test_bars_show_the_arms_rewards(arms: int) -> None:
     env = SimpleBandit(num_actions=arms)
-    picture = env.render(state_of(env), env.default_params, height=222)  # from -0.17 to 0.57 arms
+    picture = env.render(state_of(env), env.default_params, height=222)  # from -0.17 to 0.61 arms
     bars = near(picture, painting.BLUE, 30) | near(picture, painting.GREEN, 30)
-    columns = np.round(((np.arange(arms) + 0.5) / arms - 0.5) / (1.12 / 1.5) * 222 + 166).astype(int)
+    columns = np.round(((np.arange(arms) + 0.5) / arms - 0.5) / 0.78 * 222 + 166).astype(int)
     rewards = np.asarray(env.default_params.rewards)
-    np.testing.assert_allclose(bars[:, columns].sum(0) / 222 * (1.12 / 1.5) / 0.5, rewards, atol=0.02)
+    np.testing.assert_allclose(bars[:, columns].sum(0) / 222 * 0.78 / 0.5, rewards, atol=0.02)
     is_best = near(picture, painting.GREEN, 30)[:, columns].any(0)
     np.testing.assert_array_equal(is_best, rewards == 1)
 

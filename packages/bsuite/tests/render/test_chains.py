@@ -18,11 +18,11 @@ def test_chains_are_logarithmic_and_the_walker_meets_the_coin_when_it_pays() -> 
     after, earlier = (pictures_of(env, states_of(env, time=time, context=chains), 128) for time in (steps, steps - 1))
     for at_coin, before in zip(after, earlier, strict=True):
         assert near(at_coin, painting.STONE).sum() > near(before, painting.STONE).sum() + 20  # paid
-        places.append(middle(at_coin, painting.ORANGE) * 5.1)
-    coin = middle(after[0], painting.GREEN) * 5.1
+        places.append(middle(at_coin, painting.ORANGE) * 5.9)
+    coin = middle(after[0], painting.GREEN) * 5.9
     np.testing.assert_allclose(coin, places[3], atol=0.05)
     x, y = np.array(places).T
-    np.testing.assert_allclose(y, [2, 1, 0, -1, -2], atol=0.05)
+    np.testing.assert_allclose(y, [2.4, 1.4, 0.4, -0.6, -1.6], atol=0.05)
     np.testing.assert_allclose((x - x[0]) / (x[-1] - x[0]), np.log10(steps) / 2, atol=0.02)
 
 

@@ -106,7 +106,7 @@ def _pull(
     """The disc below the last pulled arm, the coin at a level, and the time. Before the first pull, the time alone."""
     x, begun = arm.astype(jnp.float32) + 0.5, time > 0
     return [
-        (painting.text("PULL", (-0.55, -0.34), 0.13), painting.ORANGE),
+        (painting.text("PULL", (-0.55, -0.34), 0.13), painting.INK),
         (painting.shown(painting.circle((x, -0.27), 0.18), begun), painting.ORANGE),
         (painting.shown(painting.circle((x, level), 0.2), begun & paid), painting.INK),
         (painting.shown(painting.circle((x, level), 0.16), begun & paid), painting.YELLOW),

@@ -123,8 +123,8 @@ def paint_memory_chain(
         (panel, painting.SHADE),
         lamps,
         (painting.shown(ring, is_asked), painting.BLUE),
-        (painting.shown(painting.text("CUE", (0.1, 3.6), 0.25), seen == 0), painting.INK),
-        (painting.shown(painting.text("QUESTION", (0.1, 3.6), 0.25), is_asked), painting.BLUE),
+        (painting.shown(painting.text("CUE", (0.75, 0.8), 0.2), seen == 0), painting.INK),
+        (painting.shown(painting.text("QUESTION", (0.75, 0.8), 0.2), is_asked), painting.INK),
         *_way(0.5, time, steps),
         (painting.circle((_place(time, steps), 0.5), 0.24), painting.ORANGE),
     )
