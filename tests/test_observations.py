@@ -1,6 +1,7 @@
 """Every observation of a compiled rollout is in its space, those at the ends of episodes included.
 
-The scheduled workflow runs this without the plugin `unoptimized`: only optimized programs multiply by rounded reciprocals.
+The scheduled workflow runs this without the plugin `unoptimized`, because only optimized programs multiply by rounded
+reciprocals.
 """
 
 from __future__ import annotations
