@@ -1,9 +1,9 @@
 """Builds the documentation: `uv run python tools/site`, then open build/site/html/index.html.
 
 The pages in `tools/site/pages` are text. What the code knows is generated from it: a page for each environment, the
-figures of the performance page, the reference. Tutorials are executed, except the notebooks of envcore-baselines, which
-have their outputs. An error in a tutorial, or any warning, fails the build. Results, and the
-WebAssembly of playable environments, are kept in build/site for the next build.
+figures of the performance page, the reference. Tests execute the tutorials. `--execute` does too, and shows their results;
+the notebooks of envcore-baselines have theirs. An error in a tutorial, or any warning, fails the build. The results, and
+the WebAssembly of playable environments, are kept in build/site for the next build.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _PLAYER = re.compile("<!-- play (.+) -->")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=_ROOT / "build" / "site", help="folder for everything that is made")
-    parser.add_argument("--quick", action="store_true", help="execute no tutorial")
+    parser.add_argument("--execute", action="store_true", help="execute the tutorials that have changed")
+    parser.add_argument("--quick", action="store_true", help="make no environment playable")
     parser.add_argument("--links", action="store_true", help="also check the links to other sites")
     options = parser.parse_args()
     out: Path = options.out.resolve()
@@ -41,11 +42,11 @@ def main() -> None:
     if not options.quick:
         playable.make(modules)
     write_sources(source, modules)
-    build("html", source, out, options.quick)
+    build("html", source, out, options.execute)
     if modules.exists():
         shutil.copytree(modules, out / "html" / "play", dirs_exist_ok=True)
     if options.links:
-        build("linkcheck", source, out, options.quick)
+        build("linkcheck", source, out, options.execute)
     print(out / "html" / "index.html")
 
 
@@ -68,9 +69,9 @@ def write_sources(source: Path, modules: Path) -> None:
     environments.write_pages(source / "environments", modules)
 
 
-def build(builder: str, source: Path, out: Path, is_quick: bool) -> None:
+def build(builder: str, source: Path, out: Path, executes: bool) -> None:
     """Runs Sphinx; exits if it fails or warns."""
-    settings = {**os.environ, "ENVCORE_SITE_NOTEBOOKS": "off" if is_quick else "cache"}
+    settings = {**os.environ, "ENVCORE_SITE_NOTEBOOKS": "cache" if executes else "off"}
     command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "-b", builder]
     folders = ["-c", _HERE, "-d", out / "doctrees", source, out / builder]
     done = subprocess.run([*command, *folders], env=settings, check=False)

@@ -72,9 +72,9 @@ pygments_dark_style = "github-dark"
 myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 3
 
-# Tutorials run while the pages are built, and an error in one of them fails the build.
+# With --execute, tutorials run while the pages are built, and an error in one of them fails the build.
 nb_execution_excludepatterns = ["*.ipynb"]  # they have their outputs
-nb_execution_mode = os.environ.get("ENVCORE_SITE_NOTEBOOKS", "cache")
+nb_execution_mode = os.environ.get("ENVCORE_SITE_NOTEBOOKS", "off")
 nb_execution_timeout = 1200
 nb_execution_raise_on_error = True
 nb_merge_streams = True
