@@ -1,9 +1,9 @@
 """Builds the documentation: `uv run python tools/site`, then open build/site/html/index.html.
 
 The pages in `tools/site/pages` are text. What the code knows is generated from it: a page for each environment, the
-figures of the performance page, the reference. Tests execute the tutorials. `--execute` does too, and shows their results;
-the notebooks of envcore-baselines have theirs. An error in a tutorial, or any warning, fails the build. The results, and
-the WebAssembly of playable environments, are kept in build/site for the next build.
+figures of the performance page, the reference. Tests execute the tutorials. `--execute` does too, and shows what they
+print. Notebooks of envcore-baselines have their outputs. An error in a tutorial, or any warning, fails the build. Outputs
+and the WebAssembly of playable environments are kept in build/site for the next build.
 """
 
 from __future__ import annotations
