@@ -2,8 +2,8 @@
 
 The pages in `tools/site/pages` are text. What the code knows is generated from it: a page for each environment, the
 figures of the performance page, the reference. Tests execute the tutorials. `--execute` does too, and shows what they
-print. Notebooks of envcore-baselines have their outputs. An error in a tutorial, or any warning, fails the build. Outputs
-and the WebAssembly of playable environments are kept in build/site for the next build.
+print. Notebooks of envcore-baselines have their outputs. An error in a tutorial, or any warning, fails the build.
+Outputs and the WebAssembly of playable environments are kept in build/site for the next build.
 """
 
 from __future__ import annotations
