@@ -117,11 +117,12 @@ def setup(app: Any) -> None:
         """The constructor's own signature, where a metaclass hides it."""
         if what == "class" and signature and signature.startswith("(*args"):
             _, *parameters = inspect.signature(obj.__init__).parameters.values()
-            plain = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
-            return str(inspect.Signature(plain)), returns
-        if signature and "<function" in signature:
-            return re.sub("<function .*?(<.*?>)?>", "...", signature), returns
-        return None
+            unmarked = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
+            return str(inspect.Signature(unmarked)), returns
+        if not signature:
+            return None
+        plain = re.sub(r"(?:typing\.)?Annotated\[([^,]+), [^\]]*\]", r"\1", signature)
+        return re.sub("<function .*?(<.*?>)?>", "...", plain), returns
 
     def shorten(app: Any, domain: str, objtype: str, content: nodes.Element) -> None:
         """Leaves out values that fill pages."""
