@@ -118,7 +118,7 @@ def test_gymnasiums_wrappers(wrapper):
 def test_pictures():
     envs = gymnasium.make_vec("envcore/Breakout-MinAtar", num_envs=2, render_mode="rgb_array", render_height=50)
     envs.reset(seed=0)
-    pictures = envs.render()
+    pictures = envs.call("render")
     assert len(pictures) == 2
     assert all((picture.shape, picture.dtype) == ((50, 50, 3), np.uint8) for picture in pictures)
 

@@ -75,6 +75,18 @@ def test_ends():
     assert (done, env.is_terminal(after, params), info["discount"]) == (True, True, 0)
 
 
+def test_infinity_is_no_time_limit():
+    env, params = gymnax.make("Pendulum-v1")
+    _, state = env.reset(jax.random.key(0), params)
+    late = state.replace(time=jnp.int32(10_000))
+    for limit in (jnp.inf, jnp.float32(jnp.inf), 20_000.0):
+        endless = params.replace(max_steps_in_episode=limit)
+        for step in (env.step_env, jax.jit(env.step_env)):
+            assert not step(jax.random.key(0), late, jnp.zeros(1), endless)[3]
+        assert not env.is_terminal(late, endless)
+    assert env.is_terminal(late, params)
+
+
 @pytest.mark.parametrize("action", [0.5, np.float32(0.5), jnp.float32(0.5), jnp.array([0.5])])
 def test_an_action_of_one_number(action):
     env, params = gymnax.make("Pendulum-v1")

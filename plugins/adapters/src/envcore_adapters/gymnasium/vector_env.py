@@ -193,6 +193,10 @@ class GymnasiumVectorEnv(Adapter, VectorEnv[Any, Any, Any]):  # pyright: ignore[
         pictures = super().render()
         return None if pictures is None else tuple(pictures)
 
+    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Calls a method of the whole batch by its name, as skrl does for `render`."""
+        return getattr(self, name)(*args, **kwargs)
+
     def close_extras(self, **kwargs: Any) -> None:
         """Frees the states. Afterwards `reset`, `step` and `state` raise `ClosedEnvironmentError`."""
         self._has_state = False

@@ -12,7 +12,7 @@ import numpy as np
 from envcore import spaces
 from envcore.engine.arguments import checked_params
 from envcore.engine.stepping import own_info
-from envcore.environment import is_time_up
+from envcore.environment import NO_TIME_LIMIT, is_time_up
 from flax import struct
 
 from envcore_gymnax.environments import spaces as gymnax_spaces
@@ -187,11 +187,10 @@ class EnvcoreEnvironment(Environment):
 
     def is_truncated(self, state: Any, params: Any = None) -> jax.Array:
         """Whether the time limit is reached."""
-        return is_time_up(state.time, checked_params(self.env, params).max_steps_in_episode)
+        return is_time_up(state.time, checked_params(self.env, self._given(params)).max_steps_in_episode)
 
     def is_terminal(self, state: Any, params: Any = None) -> jax.Array:
         """Whether the last step ended the episode. With six values, the time limit does not count."""
-        params = self._given(params)
         terminated = self.is_terminated(state, params)
         return terminated if returns_six_values() else terminated | self.is_truncated(state, params)
 
@@ -250,7 +249,12 @@ class EnvcoreEnvironment(Environment):
         return f"{type(self).__name__}({self.env!r})"
 
     def _given(self, params: Any) -> Any:
-        return self.default_params if params is None else params
+        params = self.default_params if params is None else params
+        end = jnp.asarray(params.max_steps_in_episode)
+        if jnp.issubdtype(end.dtype, jnp.floating):  # programs for gymnax pass jnp.inf
+            end = jnp.where(jnp.isinf(end), NO_TIME_LIMIT, end.astype(jnp.int32))
+            params = params.replace(max_steps_in_episode=end)
+        return params
 
 
 def _shaped(env: Any, action: Any) -> Any:
