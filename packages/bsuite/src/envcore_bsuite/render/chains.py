@@ -49,7 +49,7 @@ def paint_discounting_chain(
     fork, first, end = (0.7, top / 2), 1.9, 6.75
     last = jnp.maximum(max_steps_in_episode, 2).astype(jnp.float32)
 
-    def along(step: ArrayParam) -> jax.Array:
+    def along(step: ArrayParam | int) -> jax.Array:
         return first + (end - first) * jnp.log(jnp.maximum(step, 1).astype(jnp.float32)) / jnp.log(last)
 
     ends = along(reward_timestep)
