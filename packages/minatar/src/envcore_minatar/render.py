@@ -11,7 +11,7 @@ from envcore.painting import figures
 from envcore_minatar.packing import NUM_LANES, SIDE
 
 DIM: painting.Color = (84, 92, 107)
-"""Lines on a dark background."""
+"""Lines on a dark background, and iron."""
 
 _CENTER = (0.0, 0.0)
 _ROWS = np.arange(1, NUM_LANES + 1, dtype=np.int32)
@@ -72,7 +72,7 @@ def paint_asterix(
         (painting.repeated(coin, coins), painting.YELLOW),
         (painting.repeated(painting.outline(coin, 0.09), coins), painting.INK),
         (painting.placed(painting.circle((0.0, -0.12), 0.34), at, 0.0), painting.ORANGE),
-        (painting.placed(helmet, at, 0.0), painting.YELLOW),
+        (painting.placed(helmet, at, 0.0), DIM),
         (painting.placed(wings, at, 0.0), painting.INK),
         (painting.placed(eyes, at, 0.0), painting.PAPER),
         *_gauge((0.4, 0.5), move_speed / slowest_move * 4.4, move_timer / move_speed, painting.INK),
