@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from envcore.errors import InvalidParamsError
 from envcore_gymnax import settings
 from envcore_gymnax.environments import environment, spaces
 from envcore_gymnax.settings import IDS
@@ -85,6 +86,11 @@ def test_infinity_is_no_time_limit():
             assert not step(jax.random.key(0), late, jnp.zeros(1), endless)[3]
         assert not env.is_terminal(late, endless)
     assert env.is_terminal(late, params)
+
+
+def test_params_of_another_kind_are_refused():
+    with pytest.raises(InvalidParamsError, match="must be PendulumParams, got dict"):
+        gymnax.make("Pendulum-v1")[0].reset(jax.random.key(0), {"max_steps": 3})
 
 
 @pytest.mark.parametrize("action", [0.5, np.float32(0.5), jnp.float32(0.5), jnp.array([0.5])])

@@ -250,9 +250,9 @@ class EnvcoreEnvironment(Environment):
 
     def _given(self, params: Any) -> Any:
         params = self.default_params if params is None else params
-        end = jnp.asarray(params.max_steps_in_episode)
-        if jnp.issubdtype(end.dtype, jnp.floating):  # programs for gymnax pass jnp.inf
-            end = jnp.where(jnp.isinf(end), NO_TIME_LIMIT, end.astype(jnp.int32))
+        end = getattr(params, "max_steps_in_episode", 0)
+        if jnp.issubdtype(getattr(end, "dtype", type(end)), jnp.floating):  # programs for gymnax pass jnp.inf
+            end = jnp.where(jnp.isinf(end), NO_TIME_LIMIT, jnp.asarray(end).astype(jnp.int32))
             params = params.replace(max_steps_in_episode=end)
         return params
 
