@@ -169,6 +169,8 @@ def test_text_is_made_of_pixels():
     picture = painting.paint(5, window, (painting.text("H?", (0.0, 0.0), 5.0), WHITE), background=BLACK)
     lines = ["".join(".#"[int(pixel > 0)] for pixel in row) for row in np.asarray(picture)[..., 0]]
     assert lines == ["#.#.##..", "#.#...#.", "###..#..", "#.#.....", "#.#..#.."]
+    with pytest.raises(KeyError, match="h"):
+        painting.text("h?", (0.0, 0.0), 5.0)
 
 
 def test_repeated_shapes_end_with_their_cells():

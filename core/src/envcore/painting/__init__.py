@@ -63,7 +63,7 @@ _GLYPHS = (
 )
 """A character, and an octal digit for each of its 5 rows of 3 pixels from the top."""
 
-_FONT = {glyph[0]: glyph[1:] for glyph in _GLYPHS.split()}
+_FONT = {" ": "00000"} | {glyph[0]: glyph[1:] for glyph in _GLYPHS.split()}
 
 P = ParamSpec("P")
 
@@ -302,8 +302,11 @@ def text(words: str, corner: Point, height: Number) -> Shape:
     """A line of capital letters, digits, "?", "-" and spaces, to the right of its lower left corner.
 
     A letter is 3/5 as wide as high, and 1/5 of the height lies between two.
+
+    Raises:
+      KeyError: another character.
     """
-    glyphs = [_FONT.get(letter, "00000") for letter in words]
+    glyphs = [_FONT[letter] for letter in words]
     pixels = [[bit == "1" for glyph in glyphs for bit in f"{int(glyph[row]):03b}0"] for row in range(5)]
     return scaled(repeated(lambda x, y: jnp.float32(-1), np.array(pixels)), corner, _scalar(height) / 5)
 
