@@ -114,7 +114,7 @@ def setup(app: Any) -> None:
             lines[:1] = [line.replace(": ", ", ", 1) for line in lines[:1]]
 
     def sign(app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str) -> Any:
-        """The constructor's own signature, where a metaclass hides it."""
+        """Signatures as users call them: without marks of types, functions, and metaclasses that hide constructors."""
         if what == "class" and signature and signature.startswith("(*args"):
             _, *parameters = inspect.signature(obj.__init__).parameters.values()
             unmarked = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
