@@ -34,6 +34,12 @@ ENVIRONMENTS = (
     "gymnax/DiscountingChain-bsuite",
     "gymnax/SimpleBandit-bsuite",
     "playground/CartpoleBalance",
+    "gymnasium/CartPole-v1",
+    "gymnasium/InvertedPendulum-v5",
+    "gymnasium/HalfCheetah-v5",
+    "gymnasium/Ant-v5",
+    "gymnasium/LunarLander-v3",
+    "gymnasium/ALE/Pong-v5",
 )
 
 
@@ -157,14 +163,16 @@ def measure_all(ids: Sequence[str], num_envs: int, num_steps: int, repeats: int)
     """Measures median million environment steps per second, in turns, and the ratio to the library's loop."""
     for env_id in ids:
         library = env_id.partition("/")[0]
-        if library not in LOOPS or not is_installed(library):
+        if library not in {*LOOPS, "gymnasium"} or not is_installed(library):
             print(f"{env_id} is left out: {library} is not installed or has no loop here.", file=sys.stderr)
             continue
         env, params = envcore.make(env_id)
-        programs = {
-            "envcore": jax.jit(_ours(env, params, num_envs, num_steps)),
-            library: jax.jit(_theirs(LOOPS[library](env), env, num_envs, num_steps)),
-        }
+        theirs = (
+            _gymnasium(env, num_envs, num_steps)
+            if library == "gymnasium"
+            else jax.jit(_theirs(LOOPS[library](env), env, num_envs, num_steps))
+        )
+        programs = {"envcore": jax.jit(_ours(env, params, num_envs, num_steps)), library: theirs}
         found = measure.alternate(programs, repeats)
         medians = {name: statistics.median(seconds) for name, seconds in found.items()}
         for name, seconds in medians.items():
@@ -206,6 +214,23 @@ def _theirs(loop: Loop, env: Any, num_envs: int, num_steps: int) -> Callable[[ja
 
         state = _as_after_a_step(loop, loop.reset(jax.random.split(key, num_envs)), actions, num_envs)
         return jax.lax.scan(body, (key, state, flat(loop.read(state)[0])), jnp.arange(num_steps))[1].sum()
+
+    return run
+
+
+def _gymnasium(env: Any, num_envs: int, num_steps: int) -> Callable[[jax.Array], float]:
+    import gymnasium
+
+    envs = gymnasium.make_vec(env.source, num_envs=num_envs, vectorization_mode="sync")
+
+    def run(key: jax.Array) -> float:
+        obs, _ = envs.reset(seed=int(key[-1]))
+        total = 0.0
+        for step in range(num_steps):
+            total += obs[:, step % obs.shape[1]].sum()
+            obs, reward, *_ = envs.step(envs.action_space.sample())
+            total += reward.sum()
+        return total
 
     return run
 
