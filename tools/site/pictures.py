@@ -1,7 +1,7 @@
 """Animations for the pages of the environments: `uv run python tools/site/pictures.py [ID...]`.
 
 They are kept in `data/pictures`: of the baselines' trained agents, or of random play. Without ids it makes those that
-are missing. MNISTBandit's was made by `envcore render --policy trained:DIR` from a run in DIR.
+are missing. MNISTBandit's was made by `envcore render --policy trained:DIR --steps 16 --height 256` from a run in DIR.
 """
 
 from __future__ import annotations
