@@ -119,7 +119,7 @@ class TestInfo:
             def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
                 return state, 0.0, False, {"discount": 1}
 
-        with pytest.raises(EnvironmentDefinitionError, match=r"info\['discount'\] is set by the base class"):
+        with pytest.raises(EnvironmentDefinitionError, match=r"info\['discount'\], which envcore sets"):
             play(Clash(), [0])
 
 

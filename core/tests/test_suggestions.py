@@ -41,10 +41,12 @@ def test_nothing_is_near(typed: str) -> None:
 
 def test_how_to_install_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suggestions, "_IS_RELEASED", False)
-    clone = "pip install ./core './packages/bsuite[analysis]' in a clone of envcore"
+    clone = "run `pip install ./core './packages/bsuite[analysis]'` in a clone of envcore"
     assert how_to_install("envcore-bsuite[analysis]") == clone
+    with_what_it_needs = "./plugins/runs ./plugins/baselines ./plugins/ray` in a clone of envcore"
+    assert how_to_install("envcore-ray").endswith(with_what_it_needs)
     monkeypatch.setattr(suggestions, "_IS_RELEASED", True)
-    assert how_to_install("envcore-bsuite[analysis]") == "pip install 'envcore-bsuite[analysis]'"
+    assert how_to_install("envcore-bsuite[analysis]") == "run `pip install 'envcore-bsuite[analysis]'`"
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ def test_how_to_install_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_the_distribution_to_install_is_named(env_id: str, requirement: str) -> None:
-    expected = f"Such ids belong to {requirement}: {how_to_install(requirement)}."
+    expected = f"Ids like this come from {requirement}: {how_to_install(requirement)}."
     assert expected in message(env_id)
     assert expected in message(env_id, "good-suite:A-v0", "envcore-bridges:brax/ant")
 

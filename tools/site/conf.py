@@ -79,7 +79,7 @@ nb_execution_timeout = 1200
 nb_execution_raise_on_error = True
 nb_merge_streams = True
 
-autodoc_mock_imports = ["brax", "ray"]  # which take seconds to import
+autodoc_mock_imports = ["brax", "ray", "stable_baselines3"]  # which take seconds to import, or gigabytes
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "show-inheritance": True}

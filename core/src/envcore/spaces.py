@@ -402,7 +402,7 @@ class MultiDiscrete(_Choices):
         nvec = np.asarray(nvec)
         is_integer = np.issubdtype(nvec.dtype, np.integer) and nvec.size > 0
         if not is_integer or nvec.min() <= 0 or nvec.max() > np.iinfo(np.int32).max:
-            raise ValueError(f"MultiDiscrete needs positive integers, got {nvec!r}")
+            raise ValueError(f"MultiDiscrete needs integers from 1 to 2**31 - 1, got {nvec!r}")
         super().__init__(nvec)
 
     def _sample(self, key: jax.Array) -> jax.Array:

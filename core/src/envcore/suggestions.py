@@ -25,6 +25,9 @@ _SUITES = {"classic-control": ("-v0", "-v1"), "bsuite": ("-bsuite",), "minatar":
 _BRIDGED = ("brax", "craftax", "gymnasium", "gymnax", "jaxtari", "jumanji", "navix", "pgx", "playground", "xminigrid")
 """The extras of envcore-bridges, which are prefixes of the ids of their environments."""
 
+_NEEDED = {"adapters": "native", "baselines": "runs", "cli": "runs", "ray": "runs baselines", "viewer": "native"}
+"""The other plugins that a plugin requires."""
+
 
 def nearest(typed: str, names: Iterable[str]) -> list[str]:
     """Returns up to three similar names, the most similar first."""
@@ -45,18 +48,19 @@ def unknown_param(owner: str, name: object, known: Iterable[str]) -> str:
 
 
 def how_to_install(requirement: str) -> str:
-    """Returns the command that installs a distribution, optionally with an extra: "envcore-bsuite[analysis]".
+    """Returns what to do to install a distribution, optionally with an extra: "envcore-bsuite[analysis]".
 
-    Until the first release, the command for our distributions installs from a clone of the repository.
+    Until the first release, our distributions are installed from a clone of the repository.
     """
     name = requirement.partition("[")[0]
     suite, rest = name.removeprefix("envcore-"), requirement.removeprefix("envcore-")
     if _IS_RELEASED or (suite == name != CORE):
-        return f"pip install {shlex.quote(requirement)}"
+        return f"run `pip install {shlex.quote(requirement)}`"
     folders = [f"packages/{each}" for each in sorted(_SUITES)]
     if name != CORE:
-        folders = [f"{'packages' if suite in _SUITES else 'plugins'}/{rest}"]
-    return f"pip install ./core {' '.join(shlex.quote(f'./{each}') for each in folders)} in a clone of envcore"
+        needed = [f"plugins/{each}" for each in _NEEDED.get(suite, "").split()]
+        folders = [*needed, f"{'packages' if suite in _SUITES else 'plugins'}/{rest}"]
+    return f"run `pip install ./core {' '.join(shlex.quote(f'./{each}') for each in folders)}` in a clone of envcore"
 
 
 def unknown_environment(env_id: str, ids: Mapping[str, Any], plugins: Sequence[PluginRecord]) -> str:
@@ -70,7 +74,7 @@ def unknown_environment(env_id: str, ids: Mapping[str, Any], plugins: Sequence[P
     if meant := elsewhere or nearest(name, ids):
         parts.append(f"Did you mean {' or '.join(map(repr, meant))}?")
     missing = _missing(name, ids, {plugin.distribution for plugin in plugins})
-    parts += [f"Such ids belong to {each}: {how_to_install(each)}." for each in missing]
+    parts += [f"Ids like this come from {each}: {how_to_install(each)}." for each in missing]
     parts += left_out(plugins)
     return " ".join([*parts, "Use `list(envcore.registry)` or `envcore list` to see what is installed."])
 

@@ -56,7 +56,7 @@ def test_sticky_action_executes_the_first_action_of_an_episode() -> None:
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: ClipAction(Counter()), "needs a float Box of actions"),
+        (lambda: ClipAction(Counter()), "needs an environment with float Box actions"),
         (lambda: RescaleAction(ClipAction(Spring())), "needs a bounded action space"),
         (lambda: RescaleAction(Spring(), 1.0, 0.0), "needs finite low < high"),
         (lambda: StickyAction(Counter(), 1.0), r"must be in \[0, 1\)"),

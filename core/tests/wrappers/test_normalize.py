@@ -160,7 +160,9 @@ def test_params_of_the_environment_inside_are_enough() -> None:
 def test_frozen_statistics_have_to_be_given() -> None:
     for wrap, name in ((NormalizeObservation, "observation_statistics"), (NormalizeReward, "reward_statistics")):
         env = LogWrapper(wrap(Spring(), frozen=True))
-        with pytest.raises(InvalidParamsError, match=rf"params without {name} .*got SpringParams: .*replace\({name}="):
+        with pytest.raises(
+            InvalidParamsError, match=rf"needs params with {name}, got SpringParams: .*replace\({name}="
+        ):
             env.reset(KEY, Spring().default_params)
 
 

@@ -70,7 +70,7 @@ def test_bad_arguments_are_reported():
     cartpole, _ = envcore.make("CartPole-v1")
     with pytest.raises(InvalidArgumentError, match="brax makes batches itself"):
         BraxEnv(Batched(cartpole, 2))
-    with pytest.raises(InvalidArgumentError, match=r"Discrete or 1-d Box of actions, Odd has MultiDiscrete"):
+    with pytest.raises(InvalidArgumentError, match=r"Discrete or 1-d Box actions, but Odd has MultiDiscrete"):
         BraxEnv(Odd())
 
 

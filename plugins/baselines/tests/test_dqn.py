@@ -105,7 +105,7 @@ def test_it_learns_once_enough_is_stored_and_copies_the_target_sometimes() -> No
 @pytest.mark.parametrize(
     ("env", "settings", "message"),
     [
-        (Spring(), {}, "Q-learning needs a Discrete action space, but Spring has Box"),
+        (Spring(), {}, "dqn needs a Discrete action space, but Spring has Box"),
         (Counter(), {"num_envs": 5}, "num_envs must divide replay_capacity = 16, got 5"),
         (Counter(), {"min_replay_size": 17}, "min_replay_size must be at most replay_capacity = 16, got 17"),
     ],

@@ -311,7 +311,7 @@ def test_where_episodes_may_be_cut_their_last_observations_count(env: Any, may_t
         (
             Counter(),
             {"torso": "conv"},
-            r"torso = 'conv' needs observations \(height, width, channels\) of at least 3 x 3, Counter has",
+            r"torso = 'conv' needs observations \(height, width, channels\) of at least 3 x 3, but Counter has",
         ),
         (Counter(), {"minibatches": 5}, r"minibatches must divide num_envs \* rollout_steps = 32, got 5"),
         (Counter(), {"memory": 3, "minibatches": 8}, "minibatches must divide num_envs = 4, got 8"),

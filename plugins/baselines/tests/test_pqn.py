@@ -131,10 +131,10 @@ def test_hidden_layers_are_normalized() -> None:
         (
             Counter(),
             {"torso": "conv"},
-            r"torso = 'conv' needs observations \(height, width, channels\) of at least 3 x 3, Counter has",
+            r"torso = 'conv' needs observations \(height, width, channels\) of at least 3 x 3, but Counter has",
         ),
         (Counter(), {"minibatches": 5}, r"minibatches must divide num_envs \* rollout_steps = 32, got 5"),
-        (Spring(), {}, "Q-learning needs a Discrete action space, but Spring has Box"),
+        (Spring(), {}, "pqn needs a Discrete action space, but Spring has Box"),
     ],
 )
 def test_what_does_not_fit(env: Any, settings: dict[str, Any], message: str) -> None:

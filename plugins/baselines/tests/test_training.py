@@ -179,7 +179,7 @@ def test_checkpoints_come_as_often_as_asked(seconds: float, saved: list[bool], t
         ("ppo", "Counter-v0", {"speed": 1}, ConfigError, "settings: there is no setting 'speed'"),
         ("ppo", "Counter-v0", {"minibatches": 5}, ConfigError, "minibatches must divide"),
         ("ppo", "Counter-v0", {"params": {"nope": 1}}, EnvcoreError, "nope"),
-        ("ppo", Counter, {}, InvalidArgumentError, "env must be an id or an environment, without params, got <class"),
+        ("ppo", Counter, {}, InvalidArgumentError, "env must be an id or an environment, got <class"),
         ("ppo", "Counter-v0", {"evaluation_episodes": -1}, InvalidArgumentError, "evaluation_episodes must be from 0"),
     ],
 )

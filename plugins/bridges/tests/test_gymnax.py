@@ -180,7 +180,7 @@ class Wrapper:
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        ("CartPole-v1", {}, r"from_gymnax knows craftax/.*gymnax/.* and classes, got 'CartPole-v1'"),
+        ("CartPole-v1", {}, r"source must be 'gymnax/NAME', 'craftax/NAME' or a class, got 'CartPole-v1'"),
         (Wrapper, {}, r"from_gymnax\(Wrapper\) needs .* and Wrapper has none\. .* put envcore.wrappers"),
         (Walk, {"wrong": 1}, "unexpected keyword argument 'wrong'"),
     ],

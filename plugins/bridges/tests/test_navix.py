@@ -168,7 +168,7 @@ def test_errors_say_what_is_wrong() -> None:
         envcore.make(f"navix/{CHEAP}", wrong_option=1)
     with pytest.raises(InvalidArgumentError, match="Navix has no environment 'Navix-Nothing-v0'"):
         from_navix("Navix-Nothing-v0")
-    with pytest.raises(InvalidArgumentError, match=r"navix\.observations has no function 'smell'"):
+    with pytest.raises(InvalidArgumentError, match=r"observation_fn must be one of navix\.observations, got 'smell'"):
         envcore.make(f"navix/{CHEAP}", observation_fn="smell")
 
 

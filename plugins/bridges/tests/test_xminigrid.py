@@ -178,7 +178,7 @@ def test_errors_say_what_is_wrong() -> None:
         envcore.make(f"xminigrid/{CHEAP}", wrong_option=1)
     with pytest.raises(InvalidArgumentError, match="XLand-MiniGrid has no environment 'MiniGrid-Nothing'"):
         from_xminigrid("MiniGrid-Nothing")
-    with pytest.raises(InvalidArgumentError, match=r"xminigrid.wrappers has no 'Missing'"):
+    with pytest.raises(InvalidArgumentError, match=r"classes of xminigrid.wrappers, got 'Missing'"):
         from_xminigrid(CHEAP, wrappers=("Missing",))
     with pytest.raises(
         InvalidArgumentError, match="is wrapped in GymAutoResetWrapper, which does what envcore does itself"

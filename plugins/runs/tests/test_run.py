@@ -48,7 +48,7 @@ def act_always(policy_params: Any, obs: jax.Array, key: jax.Array) -> jax.Array:
         (
             {"env": 3},
             InvalidArgumentError,
-            "env must be an id or an environment, without params, got 3",
+            "env must be an id or an environment, got 3",
         ),
     ],
 )

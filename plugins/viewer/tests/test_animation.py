@@ -122,7 +122,7 @@ def test_full_disk_leaves_the_older_file(tmp_path, monkeypatch):
         (("a.txt",), r"cannot write a\.txt: the name must end in"),
         (("missing/a.gif",), "the folder .*missing does not exist. Create it first"),
         (("a.gif",), r"cannot write a\.gif: a\.gif is read-only. Choose another place"),
-        (("a.mp4",), r"to write an MP4, install 'envcore-viewer\[video\]'"),
+        (("a.mp4",), r"to write an MP4, run .*'./plugins/viewer\[video\]'"),
         (("b.gif", np.nan), "fps must be a positive number"),
     ],
 )

@@ -163,7 +163,9 @@ def _info(outcome: Outcome, final_obs: PyTree, mask: PyTree) -> Info:
     }
     clash = sorted(set(own) & set(outcome.info))
     if clash:
-        raise EnvironmentDefinitionError(f"info[{clash[0]!r}] is set by the base class. Use another name.")
+        raise EnvironmentDefinitionError(
+            f"transition returns info[{clash[0]!r}], which envcore sets. Use another name."
+        )
     return {**outcome.info, **own}
 
 

@@ -167,5 +167,5 @@ class CheckActions(Wrapper):
 def _check_float_box(env: Environment, wrapper: str) -> spaces.Box:
     space = env.action_space(env.default_params)
     if not isinstance(space, spaces.Box) or space.dtype.kind != "f":
-        raise ValueError(f"{wrapper} needs a float Box of actions inside, got {space!r}")
+        raise ValueError(f"{wrapper} needs an environment with float Box actions, got {space!r}")
     return space

@@ -256,7 +256,7 @@ def _given(params: PyTree, name: str) -> PyTree:
     """Raises unless statistics were passed, because frozen default ones would silently change nothing."""
     if not isinstance(params, WrapperParams):
         raise InvalidParamsError(
-            f"params without {name} cannot be frozen, got {type(params).__name__}: pass those from training, "
-            f"env.default_params.replace({name}=state.{name})."
+            f"a frozen wrapper needs params with {name}, got {type(params).__name__}: pass "
+            f"env.default_params.replace({name}=state.{name}) with the state from training."
         )
     return params

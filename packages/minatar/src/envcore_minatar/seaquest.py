@@ -209,8 +209,6 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
 
     With probability `sticky_action_prob` a step repeats the last executed action instead of the given one.
 
-    With probability `sticky_action_prob` a step repeats the last executed action instead of the given one.
-
     Observation: bool (10, 10, 10), rows, columns and channels.
       0: the front of the player's submarine
       1: the back of the player's submarine

@@ -64,7 +64,7 @@ class BraxEnv(Env):
         flat = FlattenObservation(inner)
         if self._num_actions is None:
             if not isinstance(space, spaces.Box) or len(space.shape) != 1:
-                raise InvalidArgumentError(f"brax needs a Discrete or 1-d Box of actions, {inner.name} has {space!r}.")
+                raise InvalidArgumentError(f"brax needs Discrete or 1-d Box actions, but {inner.name} has {space!r}.")
             try:
                 flat = RescaleAction(flat)
             except ValueError as error:

@@ -175,7 +175,7 @@ class SB3VecEnv(VecEnv):
           InvalidParamsError: the params belong to another environment, or a name or value is invalid.
         """
         if attr_name != "params" or len(set(self._get_indices(indices))) < self.num_envs:
-            raise AttributeError(f"cannot set {attr_name!r}: only 'params' can be set, for the whole batch.")
+            raise AttributeError(f"cannot set {attr_name!r}: you can only set 'params', for all environments at once.")
         self.vector_env.params = value
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:

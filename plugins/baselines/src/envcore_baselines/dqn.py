@@ -219,7 +219,7 @@ class DQN(RolloutLearner):
         self.config = config = self.Config() if config is None else config
         space = env.action_space(params)
         if not isinstance(space, spaces.Discrete):
-            raise ValueError(f"Q-learning needs a Discrete action space, but {env.name} has {space}.")
+            raise ValueError(f"dqn needs a Discrete action space, but {env.name} has {space}.")
         if config.replay_capacity % config.num_envs:
             raise ValueError(f"num_envs must divide replay_capacity = {config.replay_capacity}, got {config.num_envs}.")
         if config.min_replay_size > config.replay_capacity:

@@ -173,7 +173,7 @@ def check_images(env: Environment, params: Any, obs: Any) -> None:
     """Raises ValueError if a convolution cannot take the observations. `obs` has no mask."""
     if obs.ndim != 3 or min(obs.shape[:2]) < 3:
         needed = "torso = 'conv' needs observations (height, width, channels) of at least 3 x 3"
-        raise ValueError(f"{needed}, {env.name} has {env.observation_space(params)}.")
+        raise ValueError(f"{needed}, but {env.name} has {env.observation_space(params)}.")
 
 
 def checked_network(network: Any, obs: Any, results: Mapping[str, tuple[int, ...]]) -> Any:

@@ -141,7 +141,7 @@ class PQN(RolloutLearner):
             raise ValueError(f"minibatches must divide {product}, got {config.minibatches}.")
         space = env.action_space(params)
         if not isinstance(space, spaces.Discrete):
-            raise ValueError(f"Q-learning needs a Discrete action space, but {env.name} has {space}.")
+            raise ValueError(f"pqn needs a Discrete action space, but {env.name} has {space}.")
         self._obs = jax.eval_shape(lambda key: split_mask(self.env.reset(key, params)[0])[0], jax.random.key(0))
         if config.torso == "conv" and network is None:
             check_images(env, params, self._obs)

@@ -104,7 +104,7 @@ class FromGymnasium(ForeignEnvironment):
     def action_space(self, params: Any) -> spaces.Space:
         space = space_like(self.library_env.action_space, None)
         if isinstance(space, spaces.Dict | spaces.Tuple):
-            raise InvalidArgumentError(f"from_gymnasium cannot use actions of the space {space}.")
+            raise InvalidArgumentError(f"from_gymnasium needs actions in one array, got {space}: flatten them first.")
         return space
 
     def observation_space(self, params: Any) -> spaces.Space:

@@ -198,7 +198,7 @@ def _factory(source: str) -> Callable[..., Any]:
     """Returns a function that makes the environment with this id."""
     library, _, name = source.partition("/")
     if library not in ("craftax", "gymnax"):
-        raise InvalidArgumentError(f"from_gymnax knows craftax/..., gymnax/... and classes, got {source!r}.")
+        raise InvalidArgumentError(f"source must be 'gymnax/NAME', 'craftax/NAME' or a class, got {source!r}.")
     if library == "gymnax" and getattr(sys.modules.get("gymnax"), "__name__", "gymnax") == "envcore_gymnax":
         raise InvalidArgumentError(
             "gymnax/... needs gymnax itself, but `import gymnax` finds envcore-gymnax, because "

@@ -65,7 +65,7 @@ class FromNavix(ForeignEnvironment):
         if isinstance(observe, str):
             options["observation_fn"] = getattr(navix.observations, observe, None)
             if options["observation_fn"] is None:
-                raise InvalidArgumentError(f"navix.observations has no function {observe!r}.")
+                raise InvalidArgumentError(f"observation_fn must be one of navix.observations, got {observe!r}.")
         elif observe is not None and make is not self.source:
             # Navix cannot infer the space of a custom function, and raises without one.
             options.setdefault("observation_space", navix.spaces.Discrete.create(1))

@@ -147,7 +147,7 @@ def _wrapper(wrapper: Any) -> Callable[[Any], Any]:
 
     found = getattr(wrappers, wrapper, None) if isinstance(wrapper, str) else wrapper
     if not callable(found):
-        raise InvalidArgumentError(f"xminigrid.wrappers has no {wrapper!r}.")
+        raise InvalidArgumentError(f"wrappers must be names or classes of xminigrid.wrappers, got {wrapper!r}.")
     return found
 
 

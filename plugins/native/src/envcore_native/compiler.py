@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from envcore.errors import EnvcoreError
+from envcore.suggestions import how_to_install
 
 _FLAGS = ["-O3", "-shared", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-w"]
 _WEB_FEATURES = ["-msimd128", "-mbulk-memory", "-mnontrapping-fptoint"]
@@ -46,7 +47,7 @@ def load(source: str) -> ctypes.CDLL:
     """
     compiler = command()
     if compiler is None:
-        raise CompilerError("no C compiler found: install one, or run `pip install 'envcore-native[zig]'`.")
+        raise CompilerError(f"no C compiler found: install one, or {how_to_install('envcore-native[zig]')}.")
     flags = [*_FLAGS, "-march=native"] if platform.machine() in ("x86_64", "AMD64") else _FLAGS
     identity = "\n".join([*compiler, *flags, platform.node(), source])
     library = _folder() / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.so"
@@ -65,7 +66,7 @@ def web(source: str) -> bytes:
       CompilerError: the `ziglang` wheel is not installed, or its compiler fails.
     """
     if not importlib.util.find_spec("ziglang"):
-        raise CompilerError("compiling to WebAssembly needs Zig: run `pip install 'envcore-native[zig]'`.")
+        raise CompilerError(f"compiling to WebAssembly needs Zig: {how_to_install('envcore-native[zig]')}.")
     compiler = [sys.executable, "-m", "ziglang", "cc", "--target=wasm32-freestanding", *_WEB_FLAGS, _WEB_STACK]
     with tempfile.TemporaryDirectory() as folder:
         module = Path(folder) / "module.wasm"

@@ -22,7 +22,7 @@ from envcore_native.arrays import Array, Dense, Index, Leaf, constants, fixed, k
 from envcore_native.functions import FUNCTIONS
 from envcore_native.rows import ROW_OF, OtherRowError
 from envcore_native.rules import RULES, Equation, NoRuleError
-from envcore_native.scalars import Graph, Key, check_dtype, is_key
+from envcore_native.scalars import INSTEAD, Graph, Key, check_dtype, is_key
 
 Value = np.ndarray | Array
 """A value of the program: a numpy array if it is known, an array of scalars otherwise."""
@@ -127,7 +127,7 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[Any], place: str) -> Any
     if inputs and not has_keys and not any(isinstance(x, Array) for x in inputs) and _is_small(graph, avals, inputs):
         return list(known.results(equation, inputs))
     if name not in RULES and name not in FUNCTIONS:
-        raise InvalidArgumentError(f"envcore_native does not support the primitive {name}{place}.")
+        raise InvalidArgumentError(f"envcore_native does not support the primitive {name}{place}. {INSTEAD}")
     for aval in avals:
         if not is_key(aval):
             check_dtype(aval.dtype, name, place)
@@ -136,7 +136,7 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[Any], place: str) -> Any
             return _function(graph, equation, inputs)
         result = RULES[name](Equation(graph, avals[0], params), *(_array(graph, x) for x in inputs))
     except NoRuleError as error:
-        raise InvalidArgumentError(f"envcore_native does not support {name} of {error}{place}.") from None
+        raise InvalidArgumentError(f"envcore_native does not support {name} of {error}{place}. {INSTEAD}") from None
     return result if equation.primitive.multiple_results else [result]
 
 

@@ -14,6 +14,7 @@ CONSTANT, BY_STEP, BY_ENVIRONMENT = range(3)
 _DTYPES = {"bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float32"}
 _INT32 = np.dtype(np.int32)
 _ANY = -(2**31), 2**31 - 1
+INSTEAD = "For rollouts, use envcore.rollout.run_rollout."
 _MOST_SCALARS = 100_000  # per step, because C compilers take minutes for more
 
 
@@ -122,7 +123,9 @@ class Graph:
     def _scalar(self, identity: Any, op: str, dtype: np.dtype, args: tuple[Any, ...], varies: int) -> Scalar:
         if identity not in self._known:
             if len(self._known) >= _MOST_SCALARS and self.most_unrolled is not None:
-                raise InvalidArgumentError(f"envcore_native supports up to {_MOST_SCALARS:,} operations per step.")
+                raise InvalidArgumentError(
+                    f"envcore_native does not support programs of over {_MOST_SCALARS:,} operations per step. {INSTEAD}"
+                )
             self._known[identity] = Scalar(op, dtype, args, len(self._known), varies)
         return self._known[identity]
 

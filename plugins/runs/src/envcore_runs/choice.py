@@ -98,7 +98,7 @@ def choice_of(
     from envcore.environment import Environment
 
     if not isinstance(env, Environment):
-        raise InvalidArgumentError(f"env must be an id or an environment, without params, got {env!r}.")
+        raise InvalidArgumentError(f"env must be an id or an environment, got {env!r}. Pass params as params=.")
     if options:
         raise InvalidArgumentError("options are only for an id: create the environment with them instead.")
     kind = type(env)

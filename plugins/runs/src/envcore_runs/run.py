@@ -104,8 +104,9 @@ def rollout(
       episodes: episodes per environment to measure, 1 by default. Without `steps`, the rollout runs until every
         environment has finished them. Without both, it runs for at least a second, to measure the speed, and stops
         waiting after a minute.
-      out: folder to save the rollout in. It must be new, empty, or contain this rollout.
-      record: values to save in `out` at every step: fields of `envcore.rollout.Transition` and keys of its info.
+      out: folder to save the rollout in. It must be new, empty, or contain this rollout. Needs `steps` or `episodes`.
+      record: values to save at every step: fields of `envcore.rollout.Transition` and keys of its info. Needs `out`
+        and `steps`.
       params: the environment's params, or a dict of params to replace in the default ones.
       options: constructor options, if `env` is an id.
       policy: "random", "legal", "module:function", the name of an announced policy, or a function

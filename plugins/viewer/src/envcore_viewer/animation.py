@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 from envcore.files import replacing
+from envcore.suggestions import how_to_install
 
 from envcore_viewer.errors import AnimationError
 
@@ -77,7 +78,8 @@ def check_writable(path: str | os.PathLike[str], fps: float = 30) -> Path:
         if each.exists() and not os.access(each, os.W_OK):
             raise AnimationError(f"cannot write {path}: {each} is read-only. Choose another place.")
     if path.suffix.lower() == ".mp4" and importlib.util.find_spec("imageio_ffmpeg") is None:
-        raise AnimationError("to write an MP4, install 'envcore-viewer[video]'. GIF, WebP and PNG need no extra.")
+        needed = how_to_install("envcore-viewer[video]")
+        raise AnimationError(f"to write an MP4, {needed}. GIF, WebP and PNG need no extra.")
     checked_fps(fps)
     return path
 

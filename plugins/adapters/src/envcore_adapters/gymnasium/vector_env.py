@@ -230,7 +230,7 @@ class GymnasiumVectorEnv(Adapter, VectorEnv[Any, Any, Any]):  # pyright: ignore[
         mask = np.array(given, bool) if is_valid else np.zeros(0, bool)
         if not mask.any():
             raise InvalidArgumentError(
-                f"options['reset_mask'] must be an array, bool ({self.num_envs},), with at least one True."
+                f"options['reset_mask'] must be a bool array ({self.num_envs},) with at least one True, got {given!r}."
             )
         self._begun()
         return mask
