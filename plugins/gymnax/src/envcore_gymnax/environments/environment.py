@@ -252,8 +252,8 @@ class EnvcoreEnvironment(Environment):
         params = self.default_params if params is None else params
         end = getattr(params, "max_steps_in_episode", 0)
         if jnp.issubdtype(getattr(end, "dtype", type(end)), jnp.floating):  # programs for gymnax pass jnp.inf
-            end = jnp.where(jnp.isinf(end), NO_TIME_LIMIT, jnp.asarray(end).astype(jnp.int32))
-            params = params.replace(max_steps_in_episode=end)
+            finite = jnp.where(jnp.isinf(end), 0, end).astype(jnp.int32)
+            params = params.replace(max_steps_in_episode=jnp.where(jnp.isinf(end), NO_TIME_LIMIT, finite))
         return params
 
 
