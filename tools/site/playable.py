@@ -83,7 +83,9 @@ def lines(env_id: str, root: str, modules: Path) -> list[str]:
     if agent:
         learned = f"`{agent.run.algorithm}` for {agent.run.config['total_steps']:,} steps"
         earned = "{mean_return:.4g} ± {std_return:.3g} over {episodes:,} episodes".format(**agent.returns)
-        text += f" The agent learned with {learned}. Its mean return is {earned}."
+        text += (
+            f" The agent learned with {learned}. Its mean return is {earned}. Here its weights are rounded to 7 bits."
+        )
     found += ["```{raw} html", player(env_id, root, agent is not None), "```", ""]
     return [*found, "```{div} took", text, "```", ""]
 
@@ -112,21 +114,29 @@ def player(env_id: str, root: str, has_agent: bool) -> str:
 
 def _policy(agent: TrainedAgent) -> Callable[[Any, jax.Array], Any]:
     def policy(obs: Any, key: jax.Array) -> Any:
-        with nn.intercept_methods(_by_patches):
+        with nn.intercept_methods(_small):
             return agent.policy(None, obs, key)
 
     return policy
 
 
-def _by_patches(method: Any, args: Any, kwargs: Any, context: nn.module.InterceptorContext) -> Any:
-    """A convolution as one product of patches and kernel: as C, its banded matrix is ten thousand lines."""
-    if not isinstance(context.module, ppo.Convolution):
+def _small(method: Any, args: Any, kwargs: Any, context: nn.module.InterceptorContext) -> Any:
+    """Layers as little WebAssembly: weights rounded to 7 bits, and a convolution as one product of patches and kernel.
+
+    As C, the banded matrix of a convolution is ten thousand lines.
+    """
+    if not isinstance(context.module, ppo.Convolution | nn.Dense):
         return method(*args, **kwargs)
-    weights = context.module.variables["params"]
-    images = jnp.pad(args[0], [(0, 0), *((0, size % 2) for size in args[0].shape[1:3]), (0, 0)])
-    number, height, width, channels = images.shape
-    pixels = np.arange(height * width).reshape(height, width)
-    places = np.lib.stride_tricks.sliding_window_view(pixels, (4, 4))[::2, ::2]
-    patches = images.reshape(number, -1, channels)[:, places.reshape(-1, 16)]
-    products = patches.reshape(number, -1, 16 * channels) @ weights["kernel"].reshape(16 * channels, -1)
-    return products.reshape(number, *places.shape[:2], -1) + weights["bias"]
+    inputs, weights = args[0], context.module.variables["params"]
+    kernel = np.asarray(weights["kernel"])
+    if isinstance(context.module, ppo.Convolution):
+        images = jnp.pad(inputs, [(0, 0), *((0, size % 2) for size in inputs.shape[1:3]), (0, 0)])
+        number, height, width, channels = images.shape
+        pixels = np.arange(height * width).reshape(height, width)
+        places = np.lib.stride_tricks.sliding_window_view(pixels, (4, 4))[::2, ::2]
+        patches = images.reshape(number, -1, channels)[:, places.reshape(-1, 16)]
+        inputs = patches.reshape(number, *places.shape[:2], 16 * channels)
+        kernel = kernel.reshape(16 * channels, -1)
+    scale = np.abs(kernel).max(axis=0) / 63
+    rounded = jnp.asarray(np.round(kernel / scale).astype(np.int8))
+    return inputs @ rounded.astype(jnp.float32) * scale + weights["bias"]

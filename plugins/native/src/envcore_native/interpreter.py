@@ -27,7 +27,7 @@ from envcore_native.scalars import INSTEAD, Graph, Key, check_dtype, is_key
 Value = np.ndarray | Array
 """A value of the program: a numpy array if it is known, an array of scalars otherwise."""
 
-_MOST_KNOWN = 4_096
+_MOST_KNOWN = 16_384  # bytes
 _MOST_NESTED = 50  # lazy arrays that depend on each other, before one is stored in memory
 _CALLS = {
     "checkpoint": "jaxpr",
@@ -141,9 +141,16 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[Any], place: str) -> Any
 
 
 def _is_small(graph: Graph, avals: list[Any], inputs: list[Any]) -> bool:
-    """Whether known results are small enough for a table. Loops compute larger ones again."""
-    most = max(_MOST_KNOWN, *(x.size for x in inputs))
-    return graph.most_unrolled is None or all(aval.size <= most for aval in avals)
+    """Whether known results are small enough for tables. Loops compute larger ones, and all that depends on pixels."""
+    most = max(_MOST_KNOWN, *(x.nbytes for x in inputs))
+    is_small = all(aval.size * aval.dtype.itemsize <= most for aval in avals) and not any(map(_are_coordinates, inputs))
+    return graph.most_unrolled is None or is_small
+
+
+def _are_coordinates(value: np.ndarray) -> bool:
+    """Whether these are the numbers of many rows or columns, from which pictures compute long tables of floats."""
+    is_long = value.dtype == np.float32 and max(value.shape, default=0) == value.size > 64
+    return is_long and bool(np.ptp(np.diff(value.ravel())) == 0)
 
 
 def _function(graph: Graph, equation: Any, inputs: list[Value]) -> list[Any]:

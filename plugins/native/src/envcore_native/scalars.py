@@ -123,9 +123,7 @@ class Graph:
     def _scalar(self, identity: Any, op: str, dtype: np.dtype, args: tuple[Any, ...], varies: int) -> Scalar:
         if identity not in self._known:
             if len(self._known) >= _MOST_SCALARS and self.most_unrolled is not None:
-                raise InvalidArgumentError(
-                    f"envcore_native does not support programs of over {_MOST_SCALARS:,} operations per step. {INSTEAD}"
-                )
+                raise InvalidArgumentError(f"a step of over {_MOST_SCALARS:,} operations is not supported. {INSTEAD}")
             self._known[identity] = Scalar(op, dtype, args, len(self._known), varies)
         return self._known[identity]
 
