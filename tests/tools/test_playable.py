@@ -55,6 +55,7 @@ def playable(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("env_id", ["CartPole-v1", "Freeway-MinAtar"])
 def test_the_agent_earns_its_return_on_the_page(env_id: str, playable: Any, tmp_path: Path) -> None:
     playable.write(tmp_path, env_id)
+    assert (tmp_path / f"{env_id}.js").stat().st_size <= 50_000
     returns = json.loads(output_of(NODE, "-e", TEN_EPISODES, "--", tmp_path / f"{env_id}.js", env_id))
     published = playable.about_agent(env_id).returns
     assert abs(sum(returns) / 10 - published["mean_return"]) <= 2 * published["std_return"] / 10**0.5, returns
