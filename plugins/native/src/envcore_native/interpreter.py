@@ -27,7 +27,7 @@ from envcore_native.scalars import INSTEAD, Graph, Key, check_dtype, is_key
 Value = np.ndarray | Array
 """A value of the program: a numpy array if it is known, an array of scalars otherwise."""
 
-_MOST_KNOWN = 16_384  # bytes
+_MOST_KNOWN = 4_096  # bytes
 _MOST_NESTED = 50  # lazy arrays that depend on each other, before one is stored in memory
 _CALLS = {
     "checkpoint": "jaxpr",
@@ -147,10 +147,9 @@ def _is_small(graph: Graph, avals: list[Any], inputs: list[Any]) -> bool:
     return graph.most_unrolled is None or is_small
 
 
-def _are_coordinates(value: np.ndarray) -> bool:
+def _are_coordinates(x: np.ndarray) -> bool:
     """Whether these are the numbers of many rows or columns, from which pictures compute long tables of floats."""
-    is_long = value.dtype == np.float32 and max(value.shape, default=0) == value.size > 64
-    return is_long and bool(np.ptp(np.diff(value.ravel())) == 0)
+    return bool(x.dtype == np.float32 and max(x.shape, default=0) == x.size > 64 and np.ptp(np.diff(x.ravel())) == 0)
 
 
 def _function(graph: Graph, equation: Any, inputs: list[Value]) -> list[Any]:

@@ -316,6 +316,7 @@ def _dot_general(eqn: Equation, x: Array, y: Array) -> Array:
     """Computes in the highest precision, whatever `precision` is, and sums in the order of the elements."""
     graph, aval = eqn.graph, eqn.aval
     contracted, batch = eqn.params["dimension_numbers"]
+    x = stored(x) if x.size > (graph.most_unrolled or x.size) and not isinstance(x, Dense) else x
     free = [[i for i in range(a.ndim) if i not in (*c, *b)] for a, c, b in zip((x, y), contracted, batch, strict=True)]
 
     def get(index: Index) -> Scalar:
