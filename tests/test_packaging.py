@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from envcore.suggestions import how_to_install
 from envcore.version import __version__
 from packaging.requirements import Requirement
 from packaging.version import Version
@@ -43,6 +44,14 @@ def test_its_requirements_exclude_the_other_envcore(folder):
     for requirement in ours:
         assert OTHER_VERSION not in requirement.specifier, requirement
         assert __version__ in requirement.specifier, requirement
+
+
+def test_how_to_install_it_names_what_it_requires(folder):
+    command = how_to_install(project(folder)["name"])
+    for line in project(folder)["dependencies"]:
+        required = Requirement(line).name
+        if required.startswith("envcore-"):
+            assert f"/{required.removeprefix('envcore-')} " in command, command
 
 
 def test_the_core_has_an_extra_for_each_of_our_distributions():
