@@ -136,7 +136,7 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[Any], place: str) -> Any
             return _function(graph, equation, inputs)
         result = RULES[name](Equation(graph, avals[0], params), *(_array(graph, x) for x in inputs))
     except NoRuleError as error:
-        raise InvalidArgumentError(f"envcore_native does not support {name} of {error}{place}. {INSTEAD}") from None
+        raise InvalidArgumentError(f"envcore_native does not support {name} of {error}{place}.") from None
     return result if equation.primitive.multiple_results else [result]
 
 
