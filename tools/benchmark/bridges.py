@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -163,16 +164,14 @@ def measure_all(ids: Sequence[str], num_envs: int, num_steps: int, repeats: int)
     """Measures median million environment steps per second, in turns, and the ratio to the library's loop."""
     for env_id in ids:
         library = env_id.partition("/")[0]
-        if library not in {*LOOPS, "gymnasium"} or not is_installed(library):
+        if library not in _PROGRAMS or not is_installed(library):
             print(f"{env_id} is left out: {library} is not installed or has no loop here.", file=sys.stderr)
             continue
         env, params = envcore.make(env_id)
-        theirs = (
-            _gymnasium(env, num_envs, num_steps)
-            if library == "gymnasium"
-            else jax.jit(_theirs(LOOPS[library](env), env, num_envs, num_steps))
-        )
-        programs = {"envcore": jax.jit(_ours(env, params, num_envs, num_steps)), library: theirs}
+        programs = {
+            "envcore": jax.jit(_ours(env, params, num_envs, num_steps)),
+            library: _PROGRAMS[library](env, num_envs, num_steps),
+        }
         found = measure.alternate(programs, repeats)
         medians = {name: statistics.median(seconds) for name, seconds in found.items()}
         for name, seconds in medians.items():
@@ -199,7 +198,8 @@ def _ours(env: Any, params: Any, num_envs: int, num_steps: int) -> Callable[[jax
     return run
 
 
-def _theirs(loop: Loop, env: Any, num_envs: int, num_steps: int) -> Callable[[jax.Array], jax.Array]:
+def _compiled(loop_of: Callable[[Any], Loop], env: Any, num_envs: int, num_steps: int) -> Callable[..., Any]:
+    loop = loop_of(env)
     actions = env.action_space(env.default_params).batch(num_envs)
 
     def run(key: jax.Array) -> jax.Array:
@@ -215,7 +215,7 @@ def _theirs(loop: Loop, env: Any, num_envs: int, num_steps: int) -> Callable[[ja
         state = _as_after_a_step(loop, loop.reset(jax.random.split(key, num_envs)), actions, num_envs)
         return jax.lax.scan(body, (key, state, flat(loop.read(state)[0])), jnp.arange(num_steps))[1].sum()
 
-    return run
+    return jax.jit(run)
 
 
 def _gymnasium(env: Any, num_envs: int, num_steps: int) -> Callable[[jax.Array], float]:
@@ -246,3 +246,10 @@ def flat(obs: Any) -> jax.Array:
     """Flattens a batch of observations to float32 (num_envs, size)."""
     leaves = [as_read(leaf.reshape(leaf.shape[0], -1), "float32") for leaf in jax.tree.leaves(obs)]
     return leaves[0] if len(leaves) == 1 else jnp.concatenate(leaves, axis=1)
+
+
+_PROGRAMS: dict[str, Callable[[Any, int, int], Callable[[jax.Array], Any]]] = {
+    **{library: functools.partial(_compiled, loop_of) for library, loop_of in LOOPS.items()},
+    "gymnasium": _gymnasium,
+}
+"""Functions that make the program to time, by the library's name in ids: compiled, but for Gymnasium's."""
