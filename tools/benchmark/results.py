@@ -173,6 +173,8 @@ PROGRAMS: dict[str, Callable[[Goal], Points]] = {
 
 def measure_all(goals: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yields a row for each goal and each program with settings for it, with seconds, compile time, steps, return."""
+    if unknown := set(goals) - set(GOALS):
+        raise SystemExit(f"There are no goals {sorted(unknown)}. Choose from {list(GOALS)}.")
     for name in goals or GOALS:
         for program in PROGRAMS:
             if program != "envcore pqn" or "pqn" in GOALS[name].ours:
