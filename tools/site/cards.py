@@ -5,17 +5,19 @@ Each cell of a wide table of text carries its column's title, which the styleshe
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
 from sphinx.writers.html5 import HTML5Translator
 
+_LONG = re.compile('(?<=<span class="pre">)[^<]{28,}')  # names that may break after a dot
 _WIDE = 74  # characters of a row, as many as make a phone's table scroll
 _SENTENCE = 30  # characters of a cell that needs a line of its own where there are three columns
 
 
 class Translator(HTML5Translator):
-    """Loads images lazily, and writes the label of a cell as an attribute."""
+    """Loads images lazily, writes the label of a cell as an attribute, and breaks long names in tables after dots."""
 
     def visit_image(self, node: Any) -> None:
         node["loading"] = "lazy"
@@ -26,6 +28,13 @@ class Translator(HTML5Translator):
         if tagname == "td" and "label" in node:
             attributes["data-label"] = node["label"]
         return super().starttag(node, tagname, suffix, empty, **attributes)
+
+    def visit_Text(self, node: nodes.Text) -> None:  # noqa: N802, docutils' name
+        start = len(self.body)
+        super().visit_Text(node)
+        if self.protect_literal_text and isinstance(node.parent.parent.parent, nodes.entry):
+            for i, part in enumerate(self.body[start:], start):
+                self.body[i] = _LONG.sub(lambda name: re.sub(r"[.(](?=\w)", r"\g<0><wbr>", name[0]), part)
 
 
 def label(app: Any, doctree: nodes.document, docname: str) -> None:
