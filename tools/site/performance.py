@@ -62,7 +62,7 @@ def parts() -> dict[str, list[str]]:
         "figures": _figures(speeds),
         "scaling": [*table(scaling, ["id"], "num_envs", numbers, _relative), "", _measured(scaling)],
         "waiting": [
-            *table(waited, ["id"], "what", columns, lambda row, _: "{:.2f} ({:.2f})".format(*row["seconds"])),
+            *table(waited, ["id"], "what", columns, lambda row, _: "{:.1f} ({:.1f})".format(*row["seconds"])),
             "",
             _measured(waiting),
         ],
