@@ -125,7 +125,7 @@ def test_ctrl_c_saves_the_points_so_far(run: Run, tmp_path: Path, monkeypatch: p
         (("guess.py:Guess", "Counter-v0"), "For your own, pass MODULE:CLASS, as in `import MODULE`."),
         (("ppo", "Nope-v0"), "Nope-v0"),
         (("ppo", "Counter-v0", "--setting", "clip"), "--setting must be NAME=VALUE"),
-        (("ppo", "Counter-v0", "--setting", "clip=-1"), "clip must be Weight, got -1: Expected `float` >= 0.0."),
+        (("ppo", "Counter-v0", "--setting", "clip=-1"), "clip is -1. Expected `float` >= 0.0."),
         (("ppo", "Counter-v0", "--setting", "torso=conv"), "torso = 'conv' needs observations"),
         (("ppo", "Counter-v0", "--randomize", "bonus=2"), "the range of 'bonus' must be two finite numbers"),
         (("ppo", "Counter-v0", "--set", "bonus=nan"), "Counter's params.bonus must be finite, got nan."),

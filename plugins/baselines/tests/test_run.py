@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import envcore
+import jax
 import numpy as np
 import pytest
 from envcore.errors import FileError
@@ -33,6 +34,12 @@ def test_tuples_and_arrays_come_back(tmp_path: Path) -> None:
 def test_a_damaged_file(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"run\.json is damaged: Expected .* - at `\$\.num_seeds`"):
         Run.load(saved(RUN, tmp_path, num_seeds=0))
+
+
+def test_the_folder_of_a_rollout(tmp_path: Path) -> None:
+    (tmp_path / RUN_JSON).write_text('{"env_id": "Counter-v0"}')
+    with pytest.raises(FileError, match="holds another run, not a training"):
+        Run.load(tmp_path)
 
 
 def test_a_setting_that_is_gone() -> None:
@@ -77,3 +84,5 @@ def test_groups_and_names_of_agents() -> None:
         run, sweep={}, config={**run.config, "clip": 0.2, "discount": 0.9999999}
     )
     assert (RUN.groups, RUN.names) == ([""], ["seed_7", "seed_8"])
+    assert jax.random.key_data(run.keys).tolist() == 4 * [[0, 7]]
+    np.testing.assert_array_equal(jax.random.key_data(RUN.keys), [[0, 7], [0, 8]])

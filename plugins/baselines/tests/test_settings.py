@@ -57,11 +57,11 @@ def test_numbers_of_numpy() -> None:
     ("name", "value", "message"),
     [
         ("speed", 1, "there is no setting 'speed'. The settings are steps, rate, kind, fast, hidden, memory, "),
-        ("steps", 0, "steps must be Positive, got 0: Expected `int` >= 1."),
-        ("steps", True, "steps must be Positive, got True: Expected `int`, got `bool`."),
-        ("rate", float("nan"), "rate must be Fraction, got nan: Expected `float` >= 0.0."),
-        ("kind", "odd", """kind must be Literal['plain', 'fancy'], got 'odd': Invalid enum value 'odd'."""),
-        ("hidden", [0], "hidden must be tuple[Positive, ...], got [0]: Expected `int` >= 1 - at `$[0]`."),
+        ("steps", 0, "steps is 0. Expected `int` >= 1."),
+        ("steps", True, "steps is True. Expected `int`, got `bool`."),
+        ("rate", float("nan"), "rate is nan. Expected `float` >= 0.0."),
+        ("kind", "odd", "kind is 'odd'. Expected one of ('plain', 'fancy')."),
+        ("hidden", [0], "hidden is [0]. Expected `int` >= 1 - at `$[0]`."),
     ],
 )
 def test_an_invalid_value(name: str, value: Any, message: str) -> None:
@@ -72,6 +72,13 @@ def test_an_invalid_value(name: str, value: Any, message: str) -> None:
 def test_printed_settings_are_read_back() -> None:
     config = Toy(7, 0.25, "fancy", True, (3, 4))
     assert settings.build(Toy, tomllib.loads(settings.as_toml(config, "toy"))["toy"], "here") == config
+
+    @dataclasses.dataclass
+    class Unusual:
+        limit: float = float("inf")
+        goal: float | None = None
+
+    assert tomllib.loads(settings.as_toml(Unusual(), "toy"))["toy"] == {"limit": float("inf")}
 
 
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.toml")), ids=lambda path: path.stem)

@@ -104,7 +104,7 @@ def test_numbers_of_other_algorithms(algorithm: str, setting: str, env: Any) -> 
     [
         ({"speed": [1.0]}, {}, "sweep: there is no setting 'speed'. The settings are "),
         ({"epochs": [1, 2]}, {}, "sweep: epochs cannot be swept, only these can: learning_rate, "),
-        ({"learning_rate": [2.0]}, {}, "sweep: learning_rate must be Fraction, got 2.0: Expected `float` <= 1.0"),
+        ({"learning_rate": [2.0]}, {}, "sweep: learning_rate is 2.0. Expected `float` <= 1.0"),
         ({"learning_rate": []}, {}, "sweep: learning_rate needs a list of values"),
         ({"discount": [0.9]}, {"normalize_rewards": True}, "discount cannot be swept with these settings: train a run"),
     ],

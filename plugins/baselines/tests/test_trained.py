@@ -92,6 +92,18 @@ def test_a_saved_agent_plays_the_same(run_folder: Path, tmp_path: Path) -> None:
     assert all(x.dtype == y.dtype for x, y in zip(*map(jax.tree.leaves, (agent.agent, loaded.agent)), strict=True))
 
 
+def test_an_agent_that_no_file_describes(tmp_path: Path) -> None:
+    (agent,) = envcore_baselines.train("ppo", Counter(), **SMALL).agents
+    agent.save(tmp_path / "agent")
+    for changes in ({"env_id": "__main__:Walk"}, {"network": f"{__name__}:f.<locals>.Net"}, {"options": {"env": {}}}):
+        unnamed = dataclasses.replace(agent, run=dataclasses.replace(agent.run, **changes))
+        with pytest.raises(InvalidArgumentError):
+            unnamed.save(tmp_path / "unnamed")
+    assert not (tmp_path / "unnamed").exists()
+    with pytest.raises(InvalidArgumentError, match="num_episodes must be a positive integer, got 0"):
+        agent.play(0, jax.random.key(0))
+
+
 def test_statistics_and_large_numbers_are_saved_as_they_are(run_folder: Path, tmp_path: Path) -> None:
     env, params = Counter(), Counter().default_params
     agent = trained.player("Counter-v0", env, params, str(run_folder))

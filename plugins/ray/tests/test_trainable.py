@@ -192,7 +192,7 @@ def test_an_interrupted_sweep_is_continued_by_the_same_command(cluster: Any, tmp
         (("a3c", "CartPole-v1"), "there is no algorithm 'a3c'"),
         (("ppo", "CartPole-v2"), "there is no environment 'CartPole-v2'"),
         (("ppo", "CartPole-v1", "--vary", "epochs"), "--vary must be NAME=VALUE"),
-        (("ppo", "CartPole-v1", "--vary", "epochs=0"), "settings: epochs must be Positive, got"),
+        (("ppo", "CartPole-v1", "--vary", "epochs=0"), "settings: epochs is 0. Expected"),
     ],
 )
 def test_errors_of_the_command_are_one_line(tmp_path: Path, args: tuple[str, ...], message: str) -> None:

@@ -21,6 +21,10 @@ class Size:
     rows: Any
 
 
+class Policy:
+    def __call__(self) -> None: ...
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
@@ -37,6 +41,7 @@ class Size:
         (functools.partial(name_of, len), "envcore_runs.description:name_of"),
         (Size, f"{__name__}:Size"),
         (b"a", "b'a'"),
+        (Policy(), f"{__name__}:Policy"),
     ],
 )
 def test_descriptions(value: Any, expected: Any) -> None:

@@ -47,10 +47,11 @@ def test_a_folder_is_claimed_once_and_found_again(tmp_path: Path) -> None:
         ({"seed": 4, "config": {}}, "its seed is 3, not 4"),
         ({"seed": 3, "config": {"steps": 5}}, "its config.steps is None, not 5"),
         ({"seed": 3}, "its config is {}, not None"),
+        ({"seed": 3, "config": {}, "rewards": [0.0] * 9 + [1.0]}, r"its rewards\.9 is 0.0, not 1.0"),
     ],
 )
 def test_a_folder_of_another_run(tmp_path: Path, run: dict[str, Any], message: str) -> None:
-    claim(tmp_path, {"seed": 3, "config": {}})
+    claim(tmp_path, {"seed": 3, "config": {}, **({"rewards": [0.0] * 10} if "rewards" in run else {})})
     with pytest.raises(FileError, match=f"holds another run: {message}. Choose another folder"):
         claim(tmp_path, run)
 

@@ -53,5 +53,5 @@ def test_says_how_many_fit():
 @pytest.mark.parametrize("error", [MemoryError(), jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory")])
 def test_an_allocator_s_error_is_explained(error: Exception):
     message = "^--num-envs 9,000 takes more memory than is available"
-    with pytest.raises(NotEnoughMemoryError, match=message), memory.explained("--num-envs", 9000):
+    with pytest.raises(NotEnoughMemoryError, match=message), memory.explained("--num-envs 9,000"):
         raise error

@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 import toy
 from envcore.environment import NO_TIME_LIMIT
@@ -36,6 +37,8 @@ def act_always(policy_params: Any, obs: jax.Array, key: jax.Array) -> jax.Array:
         ({"devices": 9}, InvalidArgumentError, "devices is 9, but JAX has 2 in this process."),
         ({"seed": -1}, InvalidArgumentError, "seed must be an integer from 0 to 2**63 - 1, got -1."),
         ({"out": "run"}, InvalidArgumentError, "out needs steps or episodes, which set the length of the rollout."),
+        ({"params": 3}, InvalidParamsError, "Counter's params must be CounterParams, got int."),
+        ({"options": [1]}, InvalidArgumentError, "options must be a dict of the values to change, got [1]."),
         ({"record": ["obs"]}, InvalidArgumentError, "record needs out, the folder for the trajectories, and steps,"),
         (
             {"steps": 3, "out": "run", "record": ("obs", "rewards")},
@@ -165,6 +168,29 @@ def test_a_signal_saves_the_steps_so_far(tmp_path: Path, signum: int, error: typ
     assert shown == [0, 16, 32, 48]
     assert saved(folder, record=RECORD).resumed_after == 48
     assert files(folder) == files(whole)
+
+
+def test_a_signal_during_the_last_save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save = run_module._save
+
+    def killed(*arguments: Any) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        save(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run_module, "_save", killed)
+        with pytest.raises(KeyboardInterrupt):
+            saved(tmp_path / "run")
+    assert saved(tmp_path / "run").resumed_after == 100
+
+
+def test_numbers_of_numpy_and_a_change_of_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = {name: np.int64(each) for name, each in (("num_envs", 2), ("steps", 20), ("seed", 1))}
+    found = rollout("Counter-v0", out="run", progress=lambda result: os.chdir("/"), **arguments)  # pyright: ignore
+    assert found.steps == json.loads((tmp_path / "run" / "statistics.json").read_text())["steps"] == 20
 
 
 KILLED = """

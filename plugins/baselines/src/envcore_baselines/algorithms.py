@@ -80,7 +80,7 @@ def config(algorithm: Algorithm, env_id: str | None, given: Mapping[str, Any], s
 
 
 def grid(algorithm: Algorithm, sweep: Mapping[str, Sequence[Any] | np.ndarray]) -> dict[str, list[float]]:
-    """Checks the values of a sweep.
+    """Checks the values of a sweep, and removes duplicates.
 
     Args:
       algorithm: name or class.
@@ -98,7 +98,8 @@ def grid(algorithm: Algorithm, sweep: Mapping[str, Sequence[Any] | np.ndarray]) 
             raise ConfigError(f"sweep: {setting} cannot be swept, only these can: {numbers}.")
         if isinstance(values, str) or not hasattr(values, "__len__") or not len(values):
             raise ConfigError(f"sweep: {setting} needs a list of values, got {values!r}.")
-        found[setting] = [getattr(settings.build(kind, {setting: value}, "sweep"), setting) for value in values]
+        checked = [getattr(settings.build(kind, {setting: value}, "sweep"), setting) for value in values]
+        found[setting] = list(dict.fromkeys(checked))
     return found
 
 

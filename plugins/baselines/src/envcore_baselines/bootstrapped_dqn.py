@@ -42,7 +42,7 @@ class BootstrappedDQNConfig(DQNConfig):
     min_replay_size: Positive = 128
     batch_size: Positive = 128
     epsilon: Fraction = 0.0
-    hidden: tuple[int, ...] = (50, 50)
+    hidden: tuple[Positive, ...] = (50, 50)
     members: Positive = 20
     prior_scale: Weight = 5.0
     mask_probability: Fraction = 1.0

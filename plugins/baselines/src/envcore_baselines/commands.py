@@ -38,7 +38,7 @@ def train(
     sweep: Annotated[list[str] | None, _repeatable("NAME=VALUE,VALUE", "Train --seeds agents per value")] = None,
     option: Options = None,
     set_: Params = None,
-    evaluate: Annotated[int, typer.Option(metavar="N", help="Greedy episodes per agent and point.")] = 0,
+    evaluate: Annotated[int, typer.Option(metavar="N", min=0, max=10**6, help="Greedy episodes per point.")] = 0,
     tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Also log to TensorBoard.")] = False,
     randomize: Annotated[list[str] | None, _repeatable("PARAM=LOW,HIGH", "Draw a param per episode")] = None,
     network: Annotated[str | None, typer.Option(metavar="MODULE:NAME", help="Network for ppo, pqn or dqn.")] = None,
@@ -106,12 +106,7 @@ def train(
 
 
 def evaluate(
-    agents: Annotated[
-        str,
-        typer.Argument(
-            metavar="DIR|ID", help="Folder of a run, or environment id for the agent that comes with this package."
-        ),
-    ],
+    agents: Annotated[str, typer.Argument(metavar="DIR|ID", help="Folder of a run, or id of an environment.")],
     episodes: Annotated[int, typer.Option(min=1, max=1_000_000, help="Episodes per agent.")] = 100,
     sample: Annotated[bool, typer.Option("--sample", help="Sample actions instead of the most probable ones.")] = False,
     best: Annotated[bool, typer.Option("--best", help="Evaluate each agent at the best point of its curve.")] = False,
@@ -119,7 +114,8 @@ def evaluate(
 ) -> None:
     """Measure the mean return of trained agents over whole episodes.
 
-    Episodes never repeat the random numbers of training, whichever --seed you pass.
+    With an id, you evaluate the trained agent that comes with envcore. Episodes never repeat the random numbers of
+    training, whichever --seed you pass.
     """
     from envcore_baselines.trained import MAX_STEPS, agents_of
 
@@ -131,7 +127,7 @@ def evaluate(
     from rich.table import Table
 
     keys = jax.random.split(key_of(seed), len(players))
-    with memory.explained("--episodes", episodes):
+    with memory.explained(f"--episodes {episodes:,}"):
         played = [agent.play(episodes, key, greedy=not sample) for agent, key in zip(players, keys, strict=True)]
     table = Table("agent", "return", "std over episodes", box=None, pad_edge=False)
     for agent, (returns, ended) in zip(players, played, strict=True):

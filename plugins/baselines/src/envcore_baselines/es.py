@@ -68,8 +68,8 @@ class ESConfig:
     episodes: Positive = 2
     max_steps: Natural = 0
     elite: Fraction = 0.0
-    std: Annotated[float, msgspec.Meta(gt=0)] = 0.5
-    final_std: Annotated[float, msgspec.Meta(gt=0)] = 0.05
+    std: Annotated[float, msgspec.Meta(gt=0, le=10**6)] = 0.5
+    final_std: Annotated[float, msgspec.Meta(gt=0, le=10**6)] = 0.05
     learning_rate: Weight = 0.05
     anneal: bool = True
     normalize_observations: bool = True

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from envcore.environment import Environment
+from envcore.errors import FileError
 from envcore.random import key_of
 from envcore_runs import checkpoint, user_modules
 from envcore_runs import folder as run_folder
@@ -66,8 +66,10 @@ class Run:
         """Loads the run in a folder.
 
         Raises:
-          FileError: the folder contains no run, or its file is damaged.
+          FileError: the folder contains no training, or its file is damaged.
         """
+        if "algorithm" not in run_folder.load(folder, dict[str, Any]):
+            raise FileError(f"{folder} holds another run, not a training.")
         return run_folder.load(folder, cls)
 
     @property
@@ -92,10 +94,12 @@ class Run:
         seeds = range(self.seed, self.seed + self.num_seeds)
         return [f"{group} seed_{seed}".strip() for group in self.groups for seed in seeds]
 
-    @property
+    @functools.cached_property
     def keys(self) -> jax.Array:
         """The random key of each agent, made from its seed, typed keys (agents,)."""
-        return jnp.stack([key_of(seed) for _, seed in self.agents])
+        # Stacked by numpy, because a program that joins thousands of keys takes minutes to compile.
+        words = np.stack([jax.random.key_data(key_of(self.seed + number)) for number in range(self.num_seeds)])
+        return jax.random.wrap_key_data(jax.numpy.asarray(np.tile(words, (len(self.combinations), 1))))
 
     @property
     def starts(self) -> Any:

@@ -31,7 +31,7 @@ from flax import linen as nn
 
 from envcore_baselines.dqn import Network, Transition, add, empty, sample
 from envcore_baselines.learner import RolloutLearner, as_floats, flat, flattened, main
-from envcore_baselines.settings import Fraction, Positive
+from envcore_baselines.settings import Finite, Fraction, Positive
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +47,7 @@ class SACConfig:
     learning_rate: Fraction = 1e-3  # learning rate of Adam, for actor, critics and temperature
     discount: Fraction = 0.99  # discount factor of rewards
     target_rate: Fraction = 0.005  # step size of the target critics towards the critics per gradient step
-    target_entropy: float = -1.0  # per action dimension, with actions scaled to -1 and 1
+    target_entropy: Finite = -1.0  # per action dimension, with actions scaled to -1 and 1
     noise_correlation: Fraction = 0.0  # between successive steps, near 1 for noise that changes slowly
     hidden: tuple[Positive, ...] = (64, 64)  # units of the hidden layers
 

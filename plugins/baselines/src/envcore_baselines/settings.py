@@ -25,7 +25,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 from envcore import suggestions
@@ -37,6 +37,7 @@ Steps = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 Positive = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
 Natural = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 Fraction = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Finite = Annotated[float, msgspec.Meta(ge=-(10**6), le=10**6)]
 Weight = Annotated[float, msgspec.Meta(ge=0, le=10**6)]
 
 Config = TypeVar("Config")
@@ -74,15 +75,17 @@ def build(kind: type[Config], values: Mapping[str, Any], source: str) -> Config:
         try:
             found[name] = msgspec.convert(_plain(value), hints[name])
         except msgspec.ValidationError as error:
-            expected = fields[name].__name__ if isinstance(fields[name], type) else fields[name]
-            raise ConfigError(f"{source}: {name} must be {expected}, got {value!r}: {error}.") from None
+            is_choice = get_origin(hints[name]) is Literal
+            problem = f"Expected one of {get_args(hints[name])}" if is_choice else error
+            raise ConfigError(f"{source}: {name} is {value!r}. {problem}.") from None
     return kind(**found)
 
 
 def as_toml(config: Any, algorithm: str) -> str:
-    """Formats settings as a table for an environment's TOML file."""
+    """Formats settings as a table for an environment's TOML file. Leaves out settings that are None."""
     fields = dataclasses.asdict(config).items()
-    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields]
+    text = {name: str(x) if isinstance(x, float) else json.dumps(x, ensure_ascii=False) for name, x in fields}
+    lines = [f"{name} = {value}" for name, value in text.items() if value != "null"]  # TOML has no null
     header = algorithm if algorithm.isidentifier() else json.dumps(algorithm)
     return "\n".join([f"[{header}]", *lines])
 

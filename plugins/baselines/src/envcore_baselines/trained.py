@@ -11,7 +11,7 @@ from typing import Any, Self
 import jax
 import jax.numpy as jnp
 import numpy as np
-from envcore import random, suggestions, trees
+from envcore import checks, random, suggestions, trees
 from envcore.environment import Environment
 from envcore.errors import FileError, InvalidArgumentError
 from envcore.wrappers import ActionMaskObservation, Batched, RunningStatistics
@@ -132,7 +132,13 @@ class TrainedAgent:
 
         Raises:
           FileError: the file cannot be written. An existing file is not changed.
+          InvalidArgumentError: the file could not be loaded, because the environment, the algorithm or the network is
+            defined in a script or a function, or the environment has an option that JSON does not support.
         """
+        for name in (self.run.algorithm, self.run.env_id, self.run.network):
+            if name.startswith("__main__:") or "<locals>" in name:
+                raise InvalidArgumentError(f"{name} cannot be loaded later: define it at the top level of a module.")
+        self.run.make()  # raises for options that are not saved
         narrow = jax.tree.map(_narrowed, self.agent, is_leaf=lambda x: isinstance(x, RunningStatistics))
         returns = {name: getattr(self, name) for name in ("mean_return", "std_return", "episodes")}
         about = AboutAgent(self.run, returns)
@@ -143,7 +149,11 @@ class TrainedAgent:
 
         Returns:
           The returns, float64 (num_episodes,), and whether each episode ended, bool (num_episodes,).
+
+        Raises:
+          InvalidArgumentError: `num_episodes` is not a positive integer.
         """
+        checks.positive_integer("num_episodes", num_episodes, InvalidArgumentError)
         learner = self.learner
         if not greedy and isinstance(learner, Swept):  # swept settings may change how actions are sampled
             learner = self.run.learner(self.env, self.params)

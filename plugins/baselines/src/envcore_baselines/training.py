@@ -32,6 +32,7 @@ from envcore.random import key_of
 from envcore_runs import checkpoint, distributed, memory, signals
 from envcore_runs import folder as run_folder
 from envcore_runs.choice import choice_of
+from envcore_runs.description import described
 from jax.sharding import NamedSharding
 
 from envcore_baselines import algorithms
@@ -43,7 +44,6 @@ from envcore_baselines.trained import TrainedAgent, play
 CURVE_CSV, CURVE_PNG = "curve.csv", "curve.png"
 
 _POINTS = 100
-_SECONDS = 5.0  # between checkpoints
 _SHARE = 0.1  # of the time, at most, goes to saving
 
 Callback = Callable[[Point], bool | None]
@@ -95,7 +95,7 @@ def train(
     out: str | Path | None = None,
     callback: Callback | None = None,
     devices: int | None = None,
-    checkpoint_seconds: float | None = None,
+    checkpoint_seconds: float = 5.0,
     **settings: Any,
 ) -> Trained:
     """Trains agents side by side, like the command `envcore train`.
@@ -121,8 +121,8 @@ def train(
         True, in any process, to stop training early. The agents are saved then, and in a single process also when the
         callback raises an error. Callbacks in `envcore_baselines.loggers` write to TensorBoard and similar tools.
       devices: number of devices to split the agents over. By default all.
-      checkpoint_seconds: minimum time between two checkpoints in `out`, by default 5 seconds. Checkpoints are written
-        at points of the curve and take at most a tenth of the time.
+      checkpoint_seconds: minimum time between two checkpoints in `out`. Checkpoints are written at points of the curve
+        and take at most a tenth of the time.
       **settings: settings of the algorithm. They override the environment's tuned settings and the defaults.
 
     Raises:
@@ -134,11 +134,11 @@ def train(
       FileError: the folder contains another run or cannot be written.
       KeyboardInterrupt, SystemExit: you pressed Ctrl-C, or SIGTERM arrived. The training is saved.
     """
-    for what, number in (("seeds", seeds), ("devices", devices)):
-        if number is not None:
-            checks.positive_integer(what, number, InvalidArgumentError)
+    checks.positive_integer("seeds", seeds, InvalidArgumentError, at_most=2**20)
+    if devices is not None:
+        checks.positive_integer("devices", devices, InvalidArgumentError)
     _ = key_of(seed)
-    if not 0 <= evaluation_episodes <= 1_000_000:
+    if not isinstance(evaluation_episodes, int | np.integer) or not 0 <= evaluation_episodes <= 1_000_000:
         raise InvalidArgumentError(f"evaluation_episodes must be from 0 to 1,000,000, got {evaluation_episodes!r}.")
     is_saved = out is not None
     choice = dataclasses.replace(choice_of(env, options, params, is_saved=is_saved), randomize=randomize or {})
@@ -148,25 +148,24 @@ def train(
     run = Run(
         algorithms.name_of("algorithm", algorithm, is_saved=is_saved),
         choice.title,
-        dict(choice.options),
-        {name: _plain(value) for name, value in choice.params.items()},
+        described(choice.options),
+        described(choice.params),
         dataclasses.asdict(config),
         int(seed),
         int(seeds),
         grid,
-        {name: [_plain(end) for end in ends] for name, ends in choice.randomize.items()},
+        described(choice.randomize),
         "" if network is None else algorithms.name_of("network", network, is_saved=is_saved),
         int(evaluation_episodes),
     )
-    learner, folder = run.learner(*made, algorithm, network), None if out is None else Path(out)
+    learner, folder = run.learner(*made, algorithm, network), None if out is None else Path(out).absolute()
     sharding = distributed.sharding_of_some(len(run.agents), devices)
-    seconds = _SECONDS if checkpoint_seconds is None else checkpoint_seconds
     claimed = run_folder.claimed(folder, dataclasses.asdict(run)) if folder else contextlib.nullcontext()
-    with claimed, memory.explained("seeds", run.num_seeds):
-        agents, curve = _train(run, learner, Constants(made[1]), folder, sharding, callback, seconds)
+    advice = "Train fewer, or choose smaller settings, such as num_envs or replay_capacity."
+    with claimed, memory.explained(f"the training of {len(run.agents):,} agents", advice):
+        agents, curve = _train(run, learner, Constants(made[1]), folder, sharding, callback, checkpoint_seconds)
         if folder and distributed.is_first():
             replace(folder / CURVE_PNG, curve.to_png(f"{run.algorithm} in {run.env_id}", run.groups))
-    parameters = agents.state.agent
     return Trained(
         run,
         np.array(curve.steps, np.int64),
@@ -174,9 +173,9 @@ def train(
         curve.array(),
         curve.last_returns,
         curve.metrics,
-        TrainedAgent.of_agents(run, *made, learner, parameters),
+        TrainedAgent.of_agents(run, *made, learner, agents.state.agent),
         TrainedAgent.of_agents(run, *made, learner, agents.best),
-        parameters,
+        agents.state.agent,
     )
 
 
@@ -324,8 +323,3 @@ def _point(
 def _chosen(is_first: jax.Array, first: Any, second: Any) -> Any:
     """Selects `first` or `second` for each agent."""
     return jax.vmap(trees.where)(is_first, first, second)
-
-
-def _plain(value: Any) -> Any:
-    """Converts NumPy values to Python ones for JSON."""
-    return value.tolist() if hasattr(value, "tolist") else value

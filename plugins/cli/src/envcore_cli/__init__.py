@@ -25,7 +25,7 @@ def main() -> None:
     warnings.simplefilter("ignore", PluginWarning)
     try:
         _run()
-    except Interrupted:
+    except (Interrupted, KeyboardInterrupt):
         sys.stderr.write("interrupted\n")
         raise SystemExit(130) from None
     except EnvcoreError as error:

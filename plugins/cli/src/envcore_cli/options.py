@@ -49,6 +49,6 @@ Coordinator = Annotated[
         "Not needed with SLURM, Open MPI, Kubernetes and Cloud TPU.",
     ),
 ]
-NumProcesses = Annotated[int | None, typer.Option(metavar="N", help="Number of processes. 1 ignores the cluster.")]
+NumProcesses = Annotated[int | None, typer.Option(metavar="N", min=1, help="Number of processes. 1 ignores a cluster.")]
 ProcessId = Annotated[int | None, typer.Option(metavar="I", help="Number of this process, starting at 0.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]

@@ -31,10 +31,10 @@ def sweep(
     setting: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting for all trials (repeatable).")
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Agents per trial, trained in parallel.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, help="Agents per trial, trained in parallel.")] = 1,
     seed: Seed = 0,
-    cpus: Annotated[float, typer.Option(help="CPU cores per trial.")] = 1,
-    gpus: Annotated[float, typer.Option(help="GPUs per trial. May be a fraction.")] = 0,
+    cpus: Annotated[float, typer.Option(min=0, help="CPU cores per trial.")] = 1,
+    gpus: Annotated[float, typer.Option(min=0, help="GPUs per trial. May be a fraction.")] = 0,
 ) -> None:
     """Train over environments and settings with Ray Tune.
 

@@ -33,15 +33,11 @@ def save(path: str | Path, tree: Any, about: Mapping[str, Any]) -> None:
     Raises:
       FileError: the file cannot be written. An older file is kept.
     """
-    replace(path, packed(tree, about))
-
-
-def packed(tree: Any, about: Mapping[str, Any]) -> bytes:
-    """Returns the content of a file as bytes, for example to send it to another machine."""
     tensors = {keystr(place): _plain(leaf) for place, leaf in tree_leaves_with_path(tree)}
     facts = json.dumps(about)
     # A single metadata entry, because the library writes several in no fixed order.
-    return save_tensors(tensors, {"envcore": json.dumps({"about": facts, "sha256": _digest(tensors, facts)})})
+    seal = json.dumps({"about": facts, "sha256": _digest(tensors, facts)})
+    replace(path, save_tensors(tensors, {"envcore": seal}))
 
 
 def load(path: str | Path, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
@@ -55,20 +51,7 @@ def load(path: str | Path, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
       FileError: there is no such file, or it is damaged.
     """
     file = File(path)
-    return unpacked(file, file.content(), kind)
-
-
-def unpacked(file: File, content: bytes, kind: type[T]) -> tuple[dict[str, np.ndarray], T]:
-    """Parses the content from `packed` into arrays, by name, and metadata.
-
-    Args:
-      file: the file, for the error message.
-      content: bytes of the file.
-      kind: as for `load`.
-
-    Raises:
-      file.error: the content is damaged.
-    """
+    content = file.content()
     try:
         tensors = load_tensors(content)
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])

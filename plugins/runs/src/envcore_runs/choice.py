@@ -90,9 +90,13 @@ def choice_of(
 
     Raises:
       UnknownEnvironmentError: as for `choose`.
-      InvalidArgumentError: `env` is neither an id nor an environment, or is an environment but `options` are given. Or
-        it has to be saved, but cannot be imported by a name, or has a field that JSON does not support.
+      InvalidArgumentError: `env` is neither an id nor an environment, or is an environment but `options` are given.
+        `options` or `params` are not a dict. Or the environment has to be saved, but cannot be imported by a name, or
+        has a field that JSON does not support.
     """
+    for name, given in (("options", options), ("params", params)):
+        if not isinstance(given, Mapping | None):
+            raise InvalidArgumentError(f"{name} must be a dict of the values to change, got {given!r}.")
     if isinstance(env, str):
         return choose(env, options, params)
     from envcore.environment import Environment

@@ -15,7 +15,8 @@ from envcore import trees
 def described(value: Any) -> Any:
     """Returns the description of an option, of params or of an environment. Different values differ in it.
 
-    Functions are described only by their names, and objects that are not dataclasses by their `repr`.
+    Functions are described only by their names. Objects that are not dataclasses are described by their `repr`, or by
+    their class if they have none of their own.
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
@@ -32,7 +33,7 @@ def described(value: Any) -> Any:
         return {"class": name_of(type(value)), **fields}
     if isinstance(value, functools.partial) or hasattr(value, "__qualname__"):
         return name_of(value)
-    return repr(value)
+    return name_of(value) if type(value).__repr__ is object.__repr__ else repr(value)
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -44,7 +44,6 @@ def start(
     coordinator: str | None = None,
     num_processes: int | None = None,
     process_id: int | None = None,
-    timeout: int = 300,
 ) -> None:
     """Selects the devices, and connects the processes of a run with `jax.distributed.initialize`.
 
@@ -60,7 +59,6 @@ def start(
         process runs alone.
       num_processes: number of processes. 1 makes a process run alone even in a cluster.
       process_id: number of this process, starting at 0.
-      timeout: seconds to wait for the other processes.
 
     Raises:
       ProcessError: the runtime cannot start, or the processes have different arguments, versions or numbers of devices.
@@ -72,11 +70,7 @@ def start(
     jax.config.update("jax_enable_preemption_service", False)  # it would handle SIGTERM
     try:
         jax.distributed.initialize(
-            coordinator,
-            num_processes,
-            process_id,
-            initialization_timeout=timeout,
-            coordinator_bind_address=_address(coordinator),
+            coordinator, num_processes, process_id, coordinator_bind_address=_address(coordinator)
         )
         jax.devices()
     except Exception as error:  # from JAX, its runtime, or the cluster's manager

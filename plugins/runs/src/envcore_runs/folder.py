@@ -133,6 +133,8 @@ def _first_difference(found: Mapping[str, Any], wanted: Mapping[str, Any], place
         there, here = found.get(name), wanted.get(name)
         if there == here:
             continue
+        if isinstance(there, list) and isinstance(here, list) and len(there) == len(here):
+            there, here = dict(enumerate(there)), dict(enumerate(here))
         if isinstance(there, Mapping) and isinstance(here, Mapping):
             return _first_difference(there, here, f"{place}{name}.")
         return f"{place}{name} is {reprlib.repr(there)}, not {reprlib.repr(here)}"

@@ -45,33 +45,35 @@ def check_total(
 
 
 @contextlib.contextmanager
-def explained(name: str, count: int) -> Generator[None]:
-    """Converts an allocator's error into a `NotEnoughMemoryError` whose message names what to reduce."""
+def explained(what: str, advice: str = "Choose a smaller number.") -> Generator[None]:
+    """Converts an allocator's error into a `NotEnoughMemoryError`.
+
+    Args:
+      what: what needs the memory, for the error message.
+      advice: the last sentence of the message, which names what to reduce.
+    """
     try:
         yield
     except (MemoryError, jax.errors.JaxRuntimeError) as error:
         if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
-            raise NotEnoughMemoryError(
-                f"{name} {count:,} takes more memory than is available. Choose a smaller number."
-            ) from error
+            raise NotEnoughMemoryError(f"{what} takes more memory than is available. {advice}") from error
         raise
 
 
-def device_bytes(sharding: NamedSharding | None = None) -> int | None:
+def device_bytes(sharding: NamedSharding) -> int | None:
     """Returns the free memory of devices: what their allocators can still take, or the host's memory for CPUs.
 
     Args:
-      sharding: the devices. Other processes are assumed to have as much memory as this one. By default the first
-        device.
+      sharding: the devices. Other processes are assumed to have as much memory as this one.
     """
-    devices = jax.local_devices()[:1] if sharding is None else list(sharding.addressable_devices)
+    devices = list(sharding.addressable_devices)
     if devices[0].platform == "cpu":
         free = host_bytes()
     else:
         stats = [device.memory_stats() or {} for device in devices]
         known = [each["bytes_limit"] - each.get("bytes_in_use", 0) for each in stats if "bytes_limit" in each]
         free = sum(known) if len(known) == len(devices) else None
-    return free if free is None or sharding is None else free * jax.process_count()
+    return free and free * jax.process_count()
 
 
 def host_bytes(root: Path = Path("/")) -> int | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import json
 import math
 import time
@@ -113,7 +114,7 @@ def rollout(
         `(None, obs, key) -> action` for one environment. Only the function's name is saved in `out`.
       seed: an integer from 0 to 2**63 - 1.
       devices: maximum number of devices per process, by default all.
-      progress: called before the first steps, and about twice a second.
+      progress: called before the first steps, and after every chunk of them, usually at least twice a second.
 
     Raises:
       InvalidArgumentError: an argument is invalid, before anything is compiled. Or the policy fails when it is traced,
@@ -142,10 +143,11 @@ def planned(
     devices: int | None = None,
 ) -> Plan:
     """Checks the arguments of `rollout`. Takes the same arguments and raises the same errors."""
-    for name, value in (("num_envs", num_envs), ("steps", steps), ("episodes", episodes), ("devices", devices)):
-        if value is not None or name == "num_envs":
-            at_most = np.iinfo(np.int32).max if name == "episodes" else None
-            checks.positive_integer(name, value, InvalidArgumentError, at_most=at_most)
+    number = functools.partial(checks.positive_integer, error=InvalidArgumentError)
+    num_envs = number("num_envs", num_envs)
+    steps = None if steps is None else number("steps", steps)
+    episodes = None if episodes is None else number("episodes", episodes, at_most=np.iinfo(np.int32).max)
+    devices = None if devices is None else number("devices", devices)
     if out is not None and steps is None and episodes is None:
         raise InvalidArgumentError("out needs steps or episodes, which set the length of the rollout.")
     if record and (out is None or steps is None):
@@ -161,7 +163,7 @@ def planned(
     sharding = distributed.sharding("num_envs", num_envs, devices)
     names = trajectories.checked_names(record, player.env, made_params)
     bytes_each = memory.tree_bytes(trajectories.step_struct(player.env, made_params, names)) if names else 0
-    path, chunk = None if out is None else Path(out), None
+    path, chunk = None if out is None else Path(out).absolute(), None
     if path is not None:
         most = max(1, trajectories.SHARD_BYTES // (num_envs * max(bytes_each, 1)))
         chunk = min(max(_CHUNK // num_envs, _FEWEST), most)
@@ -177,7 +179,7 @@ def run(plan: Plan, progress: Callable[[RolloutResult], None] | None = None) -> 
     whole = {**plan.about, "record": plan.record, "steps_per_chunk": plan.chunk}
     claimed = contextlib.nullcontext() if plan.folder is None else folder.claimed(plan.folder, whole)
     show = progress or (lambda result: None)
-    with claimed, memory.explained("num_envs", plan.num_envs):
+    with claimed, memory.explained(f"num_envs {plan.num_envs:,}"):
         found = recorded = None
         if plan.folder is not None:
             path = plan.folder / CHECKPOINT
@@ -213,7 +215,7 @@ def run(plan: Plan, progress: Callable[[RolloutResult], None] | None = None) -> 
                 show(so_far())
             if plan.folder is not None:
                 _save(plan.folder, loop, recorded)
-        if stopped:
+        if stopped := int(distributed.highest(signum())):  # the signal may have come during the last save
             signals.stop(stopped)
         return so_far()
 

@@ -41,7 +41,7 @@ def imported(what: str, name: str, words: Sequence[str] = (), noun: str = "NAME"
         raise InvalidArgumentError(f"{what} {name} cannot be imported: {one_line(error)}") from error
 
 
-def imported_function(what: str, name: str, words: Sequence[str] = ("random",)) -> Callable[..., Any]:
+def imported_function(what: str, name: str, words: Sequence[str] = ()) -> Callable[..., Any]:
     """Like `imported`, but the object must be a function.
 
     Raises:
