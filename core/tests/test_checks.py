@@ -21,10 +21,3 @@ def test_the_caller_chooses_the_error_and_the_bound() -> None:
     assert checks.positive_integer("num", 5_000, at_most=5_000) == 5_000
     with pytest.raises(ValueError, match="num must be at most 5,000, got 5001"):
         checks.positive_integer("num", 5_001, at_most=5_000)
-
-
-@pytest.mark.parametrize("value", [2**24 + 1, 10**400, float("inf")])
-def test_a_size(value: Any) -> None:
-    checks.check_size("rows", 2**24)
-    with pytest.raises(ValueError, match=r"^rows must be at most 16,777,216, got"):
-        checks.check_size("rows", value)

@@ -228,7 +228,7 @@ class Grid(toy.Counter):
     ("options", "message"),
     [
         ({"color": 1}, r"^X-v0 has no option 'color'; its options: goal, size\.$"),
-        ({}, r"^X-v0 got invalid options: .* missing 1 required keyword-only argument: 'size'$"),
+        ({}, r"^X-v0 cannot be made: .* missing 1 required keyword-only argument: 'size'$"),
         ({"size": 0}, r"^X-v0 got invalid options: size must be positive, got 0$"),
         ({"bonus": 1.0}, r"'bonus' is a parameter: params = params\.replace\(bonus=\.\.\.\)"),
     ],

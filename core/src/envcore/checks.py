@@ -25,9 +25,3 @@ def positive_integer(
     if at_most is not None and value > at_most:
         raise error(f"{name} must be at most {at_most:,}, got {value!r}")
     return int(value)
-
-
-def check_size(name: str, value: Any, at_most: int = 2**24) -> None:
-    """Raises `ValueError` if an option that sets the size of arrays is above `at_most`."""
-    if value > at_most:
-        raise ValueError(f"{name} must be at most {at_most:,}, got {value!r}")

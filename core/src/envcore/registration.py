@@ -76,7 +76,8 @@ class Registration(Announced[EnvSpec]):
         try:
             env = factory(**{**self.spec.kwargs, **options})
         except (TypeError, ValueError, LookupError, ArithmeticError) as error:
-            raise InvalidArgumentError(f"{self.spec.id} got invalid options: {error}") from error
+            what = "got invalid options" if options else "cannot be made"
+            raise InvalidArgumentError(f"{self.spec.id} {what}: {error}") from error
         if not isinstance(env, Environment):
             raise EnvironmentLoadError(f"{self.pointer}, which returns {env!r} instead of an Environment.")
         check_hashable(env)

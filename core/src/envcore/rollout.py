@@ -135,4 +135,5 @@ class RandomPolicy:
 
 def random_policy(env: Environment, params: PyTree = None) -> Policy:
     """Returns a policy that samples random actions. For `Batched`, it samples the whole batch at once."""
-    return RandomPolicy(env.action_space(arguments.checked_params(env, params)))
+    params = arguments.default_params(env) if params is None else arguments.checked_params(env, params)
+    return RandomPolicy(env.action_space(params))

@@ -119,15 +119,18 @@ class Space:
 
     def flat_space(self) -> Any:
         """Returns the `Box` that contains the results of `flatten`."""
-        raise NotImplementedError
+        raise TypeError(f"{self!r} cannot be flattened")
 
     def flatten(self, value: PyTree) -> jax.Array:
         """Returns the value as a vector.
 
         A `Box` keeps its dtype. `Discrete` and `MultiDiscrete` become one-hot, float32. The parts of `Tuple` and `Dict`
         (sorted by name) are concatenated as float32.
+
+        Raises:
+          TypeError: the space is a `Tree`.
         """
-        raise NotImplementedError
+        raise TypeError(f"{self!r} cannot be flattened")
 
     def _within(self, value: PyTree) -> jax.Array:
         raise NotImplementedError
@@ -177,13 +180,7 @@ class Box(ArraySpace):
       TypeError: `dtype` is not supported.
     """
 
-    def __init__(
-        self,
-        low: Any,
-        high: Any,
-        shape: Iterable[int] | None = None,
-        dtype: Any = jnp.float32,
-    ):
+    def __init__(self, low: Any, high: Any, shape: Iterable[int] | None = None, dtype: Any = jnp.float32):
         self.dtype = np.dtype(dtype)
         if trees.kind(self.dtype) not in ("bool", "integer", "float") or self.dtype.itemsize > 4:
             raise TypeError(f"a Box holds bools, integers or floats of at most 32 bits, got {self.dtype}")

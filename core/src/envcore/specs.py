@@ -44,12 +44,8 @@ class EnvSpec:
     family: str = ""
 
     def __post_init__(self) -> None:
-        _check(
-            self,
-            _ID.fullmatch(self.id),
-            "id",
-            "must start with a letter or digit and contain only a-z, A-Z, 0-9, . _ + / -",
-        )
+        is_id = isinstance(self.id, str) and _ID.fullmatch(self.id)  # pyright: ignore[reportUnnecessaryIsInstance]
+        _check(self, is_id, "id", "must start with a letter or digit and contain only a-z, A-Z, 0-9, . _ + / -")
         _check(self, ENTRY_POINT.fullmatch(self.entry_point), "entry_point", "must be 'package.module:Class'")
         is_prefix = not self.family or self.id.startswith(f"{self.family}/")
         _check(self, is_prefix, "family", "must be the part of the id before a '/'")

@@ -57,8 +57,8 @@ def conform(tree: T, struct: PyTree, what: str, error: Callable[[str], Exception
     expected, expected_structure = jax.tree.flatten(struct)
     if structure != expected_structure:
         raise error(f"{what} must be {structure_difference(struct, tree)}.")
-        # Fast path: the results of `reset`, `step` and `make` always conform. Checking this takes 5 us of an eager
-        # CartPole step. Checking each leaf by name takes ten times as long.
+    # Fast path: the results of `reset`, `step` and `make` always conform. Checking this takes 5 us of an eager CartPole
+    # step. Checking each leaf by name takes ten times as long.
     if all(map(_is_exact, leaves, expected)):
         return tree
     with np.errstate(over="ignore"):  # floats that are too large become infinite

@@ -146,6 +146,19 @@ def test_params_may_be_python_numpy_or_jax_numbers() -> None:
         assert float(ENV.step(KEY, STATE, 1, params)[2]) == 2
 
 
+def test_a_space_made_of_jax_arrays_is_not_kept_as_tracers() -> None:
+    class Traced(Counter):
+        def action_space(self, params: Any) -> Any:
+            return spaces.Box(jnp.zeros(1), jnp.ones(1))
+
+        def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+            return super().transition(state, jnp.int32(1), draws, params)
+
+    _, state = Traced().reset(KEY)
+    with jax.checking_leaks():
+        jax.jit(Traced().step)(KEY, state, jnp.zeros(1))
+
+
 class TestDefinitions:
     """The errors name the decorator that an author forgot."""
 
@@ -169,10 +182,27 @@ class TestDefinitions:
             def init_state(self, draws: Any, params: Any) -> Any:
                 return State()
 
+        class Attribute(Counter):
+            def __init__(self, size: int = 3) -> None:
+                super().__init__()
+                self.size = size
+
+        class StateOfDicts(Counter):
+            def init_state(self, draws: Any, params: Any) -> Any:
+                return {"count": jnp.int32(0)}
+
         for env, message in (
-            (WrongParams(), "default_params returned a Params, which is not a pytree: decorate the class with flax"),
-            (WrongState(), "init_state returned a State, which is not a pytree: decorate the class with flax"),
+            (
+                WrongParams(),
+                "default_params returned a Params: derive its class from envcore.EnvParams and decorate",
+            ),
+            (WrongState(), "init_state returned a State: derive its class from envcore.EnvState and decorate it with"),
+            (StateOfDicts(), "init_state returned a dict: derive its class from envcore.EnvState"),
             (NoProperty(), "and default_params with property"),
+            (
+                Attribute(),
+                "Attribute.size is not a field, so equality ignores it: decorate the class with @dataclass",
+            ),
         ):
             with pytest.raises(EnvironmentDefinitionError, match=message):
                 env.reset(KEY)

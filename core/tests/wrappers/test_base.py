@@ -82,7 +82,7 @@ class MustCount(Counter):
     ids=repr,
 )
 def test_wrapped_environments_conform(env: Any) -> None:
-    check_env(env, num_steps=64)
+    check_env(env, env.default_params, num_steps=64)
 
 
 @pytest.mark.slow
@@ -135,6 +135,7 @@ def test_chance_is_chosen_through_wrappers() -> None:
     [
         ((Spring(), Spring().default_params), r": make returns a pair, env, params = envcore.make\(...\)$"),
         ("CartPole-v1", "'CartPole-v1'$"),
+        (None, "None$"),
     ],
 )
 def test_only_environments_are_wrapped(name: str, given: Any, advice: str) -> None:

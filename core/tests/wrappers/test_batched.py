@@ -121,5 +121,7 @@ def test_the_first_axis_is_split_and_no_step_communicates() -> None:
 def test_errors() -> None:
     with pytest.raises(ValueError, match="num_envs must be a multiple of the number of devices, 2, got 5"):
         Sharded(Counter(), 5)
+    with pytest.raises(ValueError, match="only the outermost Batched may have an axis_name"):
+        Batched(Batched(Counter(), 2, "devices"), 3)
     with pytest.raises(TypeError, match="sharding must be a NamedSharding that splits the first axis"):
         Sharded(Counter(), 4, NamedSharding(mesh(), SAME))

@@ -121,6 +121,13 @@ def test_frozen_observations_are_normalized_by_what_was_given() -> None:
         )
 
 
+@pytest.mark.parametrize("env", [NormalizeObservation(Spring(), frozen=True), NormalizeReward(Spring(), frozen=True)])
+def test_frozen_statistics_must_be_given(env: Any) -> None:
+    for wrapped in (env, LogWrapper(Batched(env, 2)), NormalizeReward(env)):
+        with pytest.raises(InvalidParamsError, match="a frozen wrapper needs params with"):
+            wrapped.reset(jax.random.key(0))
+
+
 def test_frozen_rewards_are_divided_by_what_was_given() -> None:
     statistics = RunningStatistics(np.float32(3), np.float32(4), np.float32(100))
     env = NormalizeReward(Batched(Spring(), 4), frozen=True)

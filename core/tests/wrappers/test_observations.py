@@ -53,6 +53,7 @@ def test_a_mask_beside_the_observation() -> None:
     [
         (lambda: ActionMaskObservation(Counter()), "Counter has no action masks: all actions are always legal"),
         (lambda: PixelObservation(Spring(), (5, 1)), "picture does not fit into 5 x 1 pixels: choose a larger size"),
+        (lambda: PixelObservation(Spring(), 84), r"size must be \(height, width\), got 84"),  # pyright: ignore
     ],
 )
 def test_what_is_refused(make: Any, message: str) -> None:

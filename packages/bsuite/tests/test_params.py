@@ -106,12 +106,13 @@ def test_the_tables_say_of_every_param_what_it_refuses() -> None:
     [
         (SimpleBandit, {"num_actions": 1}, "at least 2 arms, got num_actions=1"),
         (SimpleBandit, {"mapping_seed": 1.0}, "must be an integer .* got 1.0"),
-        (Catch, {"rows": 1}, "at least 2 rows and 1 column"),
-        (DeepSea, {"size": 0}, "size must be at least 1, got 0"),
+        (Catch, {"rows": 1}, "at least 2 rows, got 1"),
+        (Catch, {"columns": 2.0}, "columns must be a positive integer, got 2.0"),
+        (DeepSea, {"size": 0}, "size must be a positive integer, got 0"),
         (DeepSea, {"mapping_seed": -1}, r"mapping_seed must be an integer from 0 to 2\*\*32 - 1, got -1"),
         (DiscountingChain, {"mapping_seed": -1}, r"mapping_seed must be an integer from 0 to 2\*\*32 - 1, got -1"),
         (MemoryChain, {"num_bits": 0}, r"num_bits from 1 to 65536 and memory_length of at least 1, got 0 and \d+"),
-        (UmbrellaChain, {"n_distractor": -1}, "n_distractor of at least 0 and chain_length of at least 1, got -1 and"),
+        (UmbrellaChain, {"n_distractor": -1}, "n_distractor must be a positive integer, got -1"),
     ],
 )
 def test_invalid_options_are_rejected(kind: Any, options: dict[str, Any], message: str) -> None:

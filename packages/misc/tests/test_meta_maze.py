@@ -171,7 +171,7 @@ def test_default_params(rules: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"maze_size": 8}, "maze_size must be odd and from 3 to 253, got 8"),
+        ({"maze_size": 8}, "maze_size must be odd and at least 3, got 8"),
         ({"goal_fixed": (2, 2)}, r"goal_fixed must be the row and column of a free cell of the maze, got \(2, 2\)"),
         ({"rules": "gym"}, "rules must be 'gymnax' or 'original', got 'gym'"),
     ],

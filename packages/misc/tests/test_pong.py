@@ -148,7 +148,8 @@ def test_the_original_has_one_start() -> None:
     ("options", "message"),
     [
         ({"rules": "atari"}, "rules must be 'gymnax' or 'original', got 'atari'"),
-        ({"width": 3}, "got 3, 2 and 30"),
+        ({"width": 3}, "got 3 and 30"),
+        ({"height": 30.0}, "height must be a positive integer, got 30.0"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:

@@ -113,5 +113,5 @@ def test_starts_are_uniform_and_independent() -> None:
 
 
 def test_no_joint_is_an_error() -> None:
-    with pytest.raises(ValueError, match="num_joints must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="num_joints must be a positive integer, got 0"):
         Reacher(num_joints=0)

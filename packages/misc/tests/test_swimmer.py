@@ -139,5 +139,5 @@ def test_gradients_are_finite_on_an_urchin_and_far_away() -> None:
 
 
 def test_a_negative_number_of_urchins_is_an_error() -> None:
-    with pytest.raises(ValueError, match="num_urchins must be at least 0, got -1"):
+    with pytest.raises(ValueError, match="num_urchins must be a positive integer, got -1"):
         Swimmer(num_urchins=-1)

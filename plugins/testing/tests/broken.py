@@ -142,6 +142,9 @@ class ForgetfulParams:
     def tree_unflatten(cls, _: Any, leaves: Any) -> ForgetfulParams:
         return cls(max_steps_in_episode=leaves[1])
 
+    def replace(self, **updates: Any) -> ForgetfulParams:
+        return dataclasses.replace(self, **updates)
+
 
 class ForgetsParams(Counter):
     @property

@@ -156,5 +156,5 @@ def test_the_check_ends_where_nothing_runs() -> None:
     ],
 )
 def test_refusals(env: Any, num_steps: int, message: str) -> None:
-    with pytest.raises(ConformanceError, match=message):
+    with pytest.raises(InvalidArgumentError, match=message):
         check_env(env, num_steps=num_steps)

@@ -123,7 +123,7 @@ def test_full_disk_leaves_the_older_file(tmp_path, monkeypatch):
         (("missing/a.gif",), "the folder .*missing does not exist. Create it first"),
         (("a.gif",), r"cannot write a\.gif: a\.gif is read-only. Choose another place"),
         (("a.mp4",), r"to write an MP4, run .*'./plugins/viewer\[video\]'"),
-        (("b.gif", np.nan), "fps must be a positive number"),
+        (("b.gif", np.nan), "fps must be a number"),
     ],
 )
 def test_bad_paths_and_frame_rates(tmp_path, monkeypatch, attempt, args, message):
@@ -142,6 +142,11 @@ def test_bad_frames(tmp_path, frames):
     with pytest.raises(AnimationError, match=r"frames must be uint8 \(time, height, width, 3\), at least one, got "):
         save_animation(tmp_path / "a.gif", frames)
     assert not list(tmp_path.iterdir())
+
+
+def test_too_large_for_a_format(tmp_path):
+    with pytest.raises(AnimationError, match=r"at most 16,383 pixels\. Use a PNG"):
+        save_animation(tmp_path / "a.webp", np.zeros((1, 16_384, 1, 3), np.uint8))
 
 
 # Captions.
@@ -203,6 +208,12 @@ def test_bad_captions(width, texts, message):
 
 
 # Mosaics.
+
+
+@pytest.mark.parametrize("columns", [-1, 1.5])
+def test_bad_columns(columns):
+    with pytest.raises(AnimationError, match="columns must be a positive integer"):
+        mosaic([confetti(2)], columns=columns)
 
 
 def test_a_mosaic_has_each_animation_in_its_cell():

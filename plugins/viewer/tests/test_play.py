@@ -132,7 +132,7 @@ def counted(count: int) -> CounterState:
     ("args", "message"),
     [
         (("Counter-v0",), "envcore play needs a keyboard: run it in a POSIX terminal"),
-        (("Counter-v0", "--fps", "0"), "fps must be a positive number of frames per second, got 0.0"),
+        (("Counter-v0", "--fps", "0"), "fps must be a number of frames per second, at least 0.01, got 0.0"),
     ],
 )
 def test_play_says_in_one_line_what_is_wrong(run: Run, args: tuple[str, ...], message: str) -> None:

@@ -114,7 +114,7 @@ class TestRender:
             (("Deck-v0", "--out", "a.gif"), "Deck cannot be rendered: its class Deck has to implement render"),
             (("Counter-v0", "--out", "a.txt"), "the name must end in .gif"),
             (("Counter-v0", "--out", "a.gif", "--height", "0"), "a positive integer, got 0"),
-            (("Counter-v0", "--out", "a.gif", "--fps", "0"), "fps must be a positive number"),
+            (("Counter-v0", "--out", "a.gif", "--fps", "0"), "fps must be a number"),
             (("Counter-v0", "--out", "a.gif", "--policy", "best"), "policy must be random, legal or MODULE:FUNCTION"),
         ],
     )

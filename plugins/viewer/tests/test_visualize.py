@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from clips import read
 from counted import BARS, ENV, PARAMS, STATES, TOGETHER, TWO, bar
-from envcore import random, rollout
+from envcore import random, rollout, spaces
 from envcore.errors import InvalidArgumentError
 from envcore.wrappers import Batched, FrameStack, LogWrapper, NormalizeObservation
 from envcore_viewer import visualize
@@ -30,7 +30,7 @@ def collected(env: Any, num_steps: int = 6) -> Any:
     return rollout.run_rollout(env, rollout.random_policy(env), start, num_steps)[1]
 
 
-@pytest.mark.parametrize("states", [STATES, tuple(STATES), TOGETHER, jax.tree.map(np.asarray, TOGETHER)])
+@pytest.mark.parametrize("states", [STATES, TOGETHER, jax.tree.map(np.asarray, TOGETHER)])
 def test_a_list_of_states_and_states_with_a_time_axis(states: Any) -> None:
     vis = Visualizer(ENV, PARAMS, states, height=12)
     assert isinstance(vis.frames, np.ndarray)
@@ -233,7 +233,7 @@ def test_the_frame_rate(tmp_path: Any, fps: Any, at: Any, milliseconds: int) -> 
 
 @pytest.mark.parametrize(
     ("name", "fps", "message"),
-    [("a.txt", None, r"must end in \.gif"), ("no/a.gif", None, "does not exist"), ("a.gif", 0, "positive number")],
+    [("a.txt", None, r"must end in \.gif"), ("no/a.gif", None, "does not exist"), ("a.gif", 0, "at least 0.01")],
 )
 def test_no_picture_is_rendered_for_a_file_that_cannot_be_written(
     tmp_path: Any, name: str, fps: Any, message: str
@@ -294,7 +294,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "words": ({"cum_rewards": np.array(["a"] * 5)}, r"got <U1 \(5,\)"),
     "actions of another length": ({"action_seq": [0, 1]}, r"action_seq must be numbers, .* got int64 \(2,\)"),
     "no height": ({"height": 0}, "a positive integer, got 0"),
-    "no frames a second": ({"fps": 0}, "fps must be a positive number of frames per second, got 0"),
+    "no frames a second": ({"fps": 0}, "fps must be a number of frames per second, at least 0.01, got 0"),
 }
 
 
@@ -303,3 +303,20 @@ def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises((InvalidArgumentError, AnimationError), match=message) as caught:
         Visualizer(**{**ARGUMENTS, **arguments})
     assert "\n" not in str(caught.value)
+
+
+class Pair(Counter):
+    """Takes two actions, of which it uses the first."""
+
+    def action_space(self, params: Any) -> Any:
+        return spaces.Tuple((spaces.Discrete(2), spaces.Discrete(2)))
+
+    def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
+        return super().transition(state, action[0], draws, params)
+
+
+def test_actions_that_are_tuples() -> None:
+    steps = collected(Pair())
+    one_by_one = [jax.tree.map(lambda x, i=i: x[i], steps.action) for i in range(6)]
+    shown = [Visualizer(Pair(), PARAMS, steps.state, action_seq=each).frames for each in (steps.action, one_by_one)]
+    np.testing.assert_array_equal(*shown)

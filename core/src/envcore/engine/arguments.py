@@ -36,10 +36,9 @@ def checked(env: Env, key: jax.Array, state: PyTree, action: PyTree, params: PyT
 
 def checked_params(env: Env, params: PyTree) -> PyTree:
     """Returns the params with exactly the types of the default params, which it returns for None."""
-    defaults = default_params(env)
+    defaults, params = default_params(env), env._completed(params)
     if params is None:
         return defaults
-    params = env._completed(params)
     checked = trees.conform(params, defaults, f"{env.name}'s params", InvalidParamsError, _VMAP)
     if checked is not params:  # if they are the same object, all values are JAX arrays
         _check_values(env, checked, defaults)
@@ -71,7 +70,7 @@ def default_params(env: Env) -> PyTree:
 
     Raises:
       InvalidParamsError: a value is invalid. An option of the environment may have set it.
-      EnvironmentDefinitionError: a field of the environment is not hashable.
+      EnvironmentDefinitionError: a field of the environment is not hashable, or an attribute is not a field.
     """
     try:
         return _default_params(env)
@@ -87,6 +86,10 @@ def _default_params(env: Env) -> PyTree:
         x = x if isinstance(x, jax.Array) else np.asarray(x)
         return jax.ShapeDtypeStruct(x.shape, trees.NARROW.get(x.dtype.name, x.dtype))
 
+    for name in vars(env).keys() - {field.name for field in dataclasses.fields(env)}:
+        if not isinstance(getattr(type(env), name, None), functools.cached_property):
+            must = "decorate the class with @dataclasses.dataclass(frozen=True), and declare it there"
+            raise EnvironmentDefinitionError(f"{env.name}.{name} is not a field, so equality ignores it: {must}.")
     params: PyTree = env.default_params
     check_pytree(env, params, "default_params")
     with jax.ensure_compile_time_eval():  # the caller may be tracing, and the result is cached
@@ -108,7 +111,8 @@ def device_params(env: Env) -> PyTree:
 
 @functools.lru_cache(maxsize=512)
 def _default_action_space(env: Env) -> spaces.Space:
-    return env.action_space(default_params(env))
+    with jax.ensure_compile_time_eval():  # the caller may be tracing, and the result is cached
+        return env.action_space(default_params(env))
 
 
 @functools.lru_cache(maxsize=512)
@@ -128,7 +132,7 @@ def init_state(env: Env, draws: PyTree, params: PyTree) -> PyTree:
     """Calls `env.init_state` and casts the result to the types that every state has.
 
     Raises:
-      EnvironmentDefinitionError: the state's class is not a pytree, because a decorator is missing.
+      EnvironmentDefinitionError: the state's class is not a pytree or not derived from `EnvState`.
     """
     state = env.init_state(draws, params)
     check_pytree(env, state, "init_state")
@@ -158,11 +162,13 @@ def with_updates(env: Env, params: PyTree) -> PyTree:
 
 
 def check_pytree(env: Env, value: PyTree, method: str) -> None:
-    """Raises `EnvironmentDefinitionError` if a method returned an object that is not a pytree."""
-    if any(leaf is value for leaf in jax.tree.leaves(value)):
+    """Raises `EnvironmentDefinitionError` unless a method returned a pytree like `EnvState` or `EnvParams`."""
+    base, field = ("EnvParams", "max_steps_in_episode") if method == "default_params" else ("EnvState", "time")
+    is_leaf = any(leaf is value for leaf in jax.tree.leaves(value))
+    if is_leaf or not hasattr(value, "replace") or not hasattr(value, field):
         raise EnvironmentDefinitionError(
-            f"{env.name}.{method} returned a {type(value).__name__}, which is not a pytree: decorate the class with "
-            "flax.struct.dataclass, and default_params with property."
+            f"{env.name}.{method} returned a {type(value).__name__}: derive its class from envcore.{base} and decorate "
+            "it with flax.struct.dataclass, and default_params with property."
         )
 
 

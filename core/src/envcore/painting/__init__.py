@@ -154,7 +154,7 @@ def shades(values: ArrayLike, low: Color = PAPER, high: Color = INK) -> Paint:
 
 def checked_height(height: object) -> int:
     """Returns the height as a Python integer. Raises `InvalidArgumentError` if it is not from 1 to 65,536."""
-    # Image formats allow no more, and tracing a larger picture could exhaust the memory.
+    # Tracing a larger picture could exhaust the memory.
     return positive_integer("the height of a picture", height, InvalidArgumentError, at_most=2**16)
 
 

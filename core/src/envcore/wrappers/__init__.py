@@ -1,9 +1,9 @@
 """Wrappers, which change an environment's actions, observations, rewards or params, or run many copies of it.
 
 Every wrapper is an `Environment`, a frozen dataclass, and works under `jit` and `vmap`. You can stack wrappers in any
-order, around and inside `Batched`. Only `RandomizeParams` has to be inside. Wrappers that keep state have a
-`WrapperState`, whose `env_state` is the state of the wrapped environment. Each `ParamsWrapper` has `WrapperParams`,
-which contain the params of the wrapped environment.
+order, around and inside `Batched`. Only `RandomizeParams` has to be inside, and `ClipAction` around `RescaleAction`.
+Wrappers that keep state have a `WrapperState`, whose `env_state` is the state of the wrapped environment. Each
+`ParamsWrapper` has `WrapperParams`, which contain the params of the wrapped environment.
 """
 
 from envcore.wrappers.actions import CheckActions as CheckActions

@@ -98,7 +98,7 @@ class Wrapper(Environment):
     def __new__(cls, *args: PyTree, **kwargs: Any) -> Self:
         # Checked here, before any subclass's __post_init__ uses env. Copying and unpickling pass no arguments.
         env = args[0] if args else kwargs.get("env")
-        if env is not None and not isinstance(env, Environment):
+        if (args or "env" in kwargs) and not isinstance(env, Environment):
             advice = ": make returns a pair, env, params = envcore.make(...)" if isinstance(env, tuple) else ""
             raise TypeError(f"{cls.__name__} wraps an Environment, got {env!r}{advice}")
         return super().__new__(cls)
@@ -228,7 +228,7 @@ class ParamsWrapper(Wrapper):
         if jax.tree.structure(params) == jax.tree.structure(default):
             return params
         inner = super()._completed(params)
-        if jax.tree.structure(inner) != jax.tree.structure(default.env_params):
+        if inner is None or jax.tree.structure(inner) != jax.tree.structure(default.env_params):
             return params
         return default.replace(env_params=inner)
 

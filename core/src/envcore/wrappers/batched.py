@@ -36,7 +36,7 @@ class Batched(Wrapper):
       axis_name: name of the mapped device axis, or a tuple of names. None for a single device.
 
     Raises:
-      ValueError: num_envs is not a positive integer.
+      ValueError: num_envs is not a positive integer, or a `Batched` inside has an `axis_name`.
     """
 
     env: Environment
@@ -45,6 +45,8 @@ class Batched(Wrapper):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "num_envs", checks.positive_integer("num_envs", self.num_envs))
+        if getattr(self.env, "axis_name", None) is not None:
+            raise ValueError(f"only the outermost Batched may have an axis_name, got {self.env!r} inside")
 
     @property
     def batch_shape(self) -> tuple[int, ...]:

@@ -256,7 +256,7 @@ def _given(params: PyTree, name: str) -> PyTree:
     """Raises unless statistics were passed, because frozen default ones would silently change nothing."""
     if not isinstance(params, WrapperParams):
         raise InvalidParamsError(
-            f"a frozen wrapper needs params with {name}, got {type(params).__name__}: pass "
+            f"a frozen wrapper needs params with {name}, got {params and type(params).__name__}: pass "
             f"env.default_params.replace({name}=state.{name}) with the state from training."
         )
     return params

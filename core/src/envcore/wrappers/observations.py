@@ -142,6 +142,8 @@ class PixelObservation(Wrapper):
     grayscale: bool = False
 
     def __post_init__(self) -> None:
+        if np.shape(self.size) != (2,):
+            raise InvalidArgumentError(f"size must be (height, width), got {self.size!r}")
         height, width = (checks.positive_integer("a side of size", side, InvalidArgumentError) for side in self.size)
         object.__setattr__(self, "size", (height, width))
         fitting_height(self.env, self.size)

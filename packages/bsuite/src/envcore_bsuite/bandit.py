@@ -79,9 +79,8 @@ class SimpleBandit(BsuiteEnvironment[SimpleBanditState, SimpleBanditParams]):
     num_actions: int = 11
 
     def __post_init__(self) -> None:
-        if self.num_actions < 2:
+        if checks.positive_integer("num_actions", self.num_actions, at_most=2**24) < 2:
             raise ValueError(f"a bandit needs at least 2 arms, got num_actions={self.num_actions}")
-        checks.check_size("num_actions", self.num_actions)
         check_mapping_seed(self.mapping_seed)
 
     @property

@@ -78,9 +78,10 @@ class Catch(BsuiteEnvironment[CatchState, CatchParams]):
     columns: int = 5
 
     def __post_init__(self) -> None:
-        if self.rows < 2 or self.columns < 1:
-            raise ValueError(f"Catch needs at least 2 rows and 1 column, got {self.rows} and {self.columns}")
-        checks.check_size("rows * columns", self.rows * self.columns)
+        for name in ("rows", "columns"):
+            checks.positive_integer(name, getattr(self, name), at_most=4096)
+        if self.rows < 2:
+            raise ValueError(f"Catch needs at least 2 rows, got {self.rows}")
 
     @property
     def default_params(self) -> CatchParams:

@@ -111,9 +111,7 @@ class DeepSea(BsuiteEnvironment[DeepSeaState, DeepSeaParams]):
     mapping_seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.size < 1:
-            raise ValueError(f"DeepSea's size must be at least 1, got {self.size}")
-        checks.check_size("size", self.size, 4096)
+        checks.positive_integer("size", self.size, at_most=4096)
         check_mapping_seed(self.mapping_seed)
 
     @property

@@ -114,12 +114,9 @@ class UmbrellaChain(BsuiteEnvironment[UmbrellaChainState, UmbrellaChainParams]):
     chain_length: int = 10
 
     def __post_init__(self) -> None:
-        if self.n_distractor < 0 or self.chain_length < 1:
-            raise ValueError(
-                "UmbrellaChain needs n_distractor of at least 0 and chain_length of at least 1, "
-                f"got {self.n_distractor} and {self.chain_length}"
-            )
-        checks.check_size("n_distractor", self.n_distractor)
+        checks.positive_integer("chain_length", self.chain_length)
+        if self.n_distractor != 0:
+            checks.positive_integer("n_distractor", self.n_distractor, at_most=2**24)
 
     @property
     def default_params(self) -> UmbrellaChainParams:

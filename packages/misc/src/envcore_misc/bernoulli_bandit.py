@@ -108,9 +108,8 @@ class BernoulliBandit(Environment[BernoulliBanditState, BernoulliBanditParams]):
     def __post_init__(self) -> None:
         if self.arms not in get_args(Arms):
             raise ValueError(f"arms must be one of {', '.join(get_args(Arms))}, got {self.arms!r}")
-        if self.num_arms < 2:
+        if checks.positive_integer("num_arms", self.num_arms, at_most=2**24) < 2:
             raise ValueError(f"a bandit needs at least 2 arms, got num_arms={self.num_arms}")
-        checks.check_size("num_arms", self.num_arms)
         if self.arms.startswith("dependent") and self.num_arms != 2:
             raise ValueError(f'arms="{self.arms}" needs num_arms=2, got num_arms={self.num_arms}')
 

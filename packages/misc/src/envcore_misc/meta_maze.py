@@ -118,11 +118,11 @@ class MetaMaze(Environment[MetaMazeState, MetaMazeParams]):
     rules: Literal["gymnax", "original"] = "gymnax"
 
     def __post_init__(self) -> None:
-        if self.maze_size % 2 == 0 or not 3 <= self.maze_size <= _MAX_SIZE:
-            raise ValueError(f"maze_size must be odd and from 3 to {_MAX_SIZE}, got {self.maze_size!r}")
-        if self.rf_size % 2 == 0 or self.rf_size < 1:
-            raise ValueError(f"rf_size must be odd and at least 1, got {self.rf_size!r}")
-        checks.check_size("rf_size", self.rf_size, 1023)
+        size = checks.positive_integer("maze_size", self.maze_size, at_most=_MAX_SIZE)
+        if size % 2 == 0 or size < 3:
+            raise ValueError(f"maze_size must be odd and at least 3, got {size}")
+        if checks.positive_integer("rf_size", self.rf_size, at_most=1023) % 2 == 0:
+            raise ValueError(f"rf_size must be odd, got {self.rf_size}")
         if self.rules not in _MOVES:
             raise ValueError(f"rules must be 'gymnax' or 'original', got {self.rules!r}")
         if self.goal_fixed is not None:

@@ -126,12 +126,13 @@ class Pong(Environment[PongState, PongParams]):
     def __post_init__(self) -> None:
         if self.rules not in ("gymnax", "original"):
             raise ValueError(f"rules must be 'gymnax' or 'original', got {self.rules!r}")
-        if self.width < 4 or self.paddle_half_height < 1 or self.height < 2 * self.paddle_half_height + 1:
+        for name in ("width", "height", "paddle_half_height"):
+            checks.positive_integer(name, getattr(self, name), at_most=4096)
+        if self.width < 4 or self.height < 2 * self.paddle_half_height + 1:
             raise ValueError(
-                "Pong needs a width of at least 4, a paddle_half_height of at least 1 and a height of at least "
-                f"2 * paddle_half_height + 1, got {self.width}, {self.paddle_half_height} and {self.height}"
+                "Pong needs a width of at least 4 and a height of at least 2 * paddle_half_height + 1, "
+                f"got {self.width} and {self.height}"
             )
-        checks.check_size("width * height", self.width * self.height)
 
     @property
     def default_params(self) -> PongParams:

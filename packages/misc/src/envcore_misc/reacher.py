@@ -108,9 +108,7 @@ class Reacher(Environment[ReacherState, ReacherParams]):
     num_joints: int = 2
 
     def __post_init__(self) -> None:
-        if self.num_joints < 1:
-            raise ValueError(f"num_joints must be at least 1, got {self.num_joints!r}")
-        checks.check_size("num_joints", self.num_joints, 2**16)
+        checks.positive_integer("num_joints", self.num_joints, at_most=2**16)
 
     @property
     def default_params(self) -> ReacherParams:

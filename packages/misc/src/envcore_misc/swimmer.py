@@ -110,9 +110,8 @@ class Swimmer(Environment[SwimmerState, SwimmerParams]):
     num_urchins: int = 5
 
     def __post_init__(self) -> None:
-        if self.num_urchins < 0:
-            raise ValueError(f"num_urchins must be at least 0, got {self.num_urchins!r}")
-        checks.check_size("num_urchins", self.num_urchins, 2**16)
+        if self.num_urchins != 0:
+            checks.positive_integer("num_urchins", self.num_urchins, at_most=2**16)
 
     @property
     def default_params(self) -> SwimmerParams:

@@ -181,7 +181,8 @@ def check_env(
 
     Raises:
       ConformanceError: the environment breaks a rule. The message lists every broken rule with method, array and fix.
-      InvalidArgumentError: `except_for` contains an unknown rule.
+      InvalidArgumentError: `env` is not an environment, `num_steps` is too small, or `except_for` contains an unknown
+        rule.
     """
     results = check_rules(env, params, key=key, num_steps=num_steps, except_for=except_for)
     errors = [each.error for each in results if each.error is not None and each.rule not in except_for]
@@ -209,7 +210,8 @@ def check_rules(
       rule that later rules depend on.
     """
     known = [rule.name for rule in RULES]
-    for name in sorted(set(except_for) - set(known)):
+    except_for = {except_for} if isinstance(except_for, str) else set(except_for)
+    for name in sorted(except_for - set(known)):
         raise InvalidArgumentError(f"there is no rule {name!r}.{hint(name, known)} The rules are {', '.join(known)}.")
     subject = _subject(env, params, key, num_steps)
     for rule in RULES:
@@ -255,9 +257,9 @@ def conformance_cases(
 
 def _subject(env: Any, params: Any, key: jax.Array | None, num_steps: int) -> Subject:
     if not isinstance(env, Environment):
-        raise ConformanceError(f"expected an envcore.Environment, got {env!r}: make one, or call its class.")
+        raise InvalidArgumentError(f"expected an envcore.Environment, got {env!r}: make one, or call its class.")
     if num_steps < MIN_STEPS:
-        raise ConformanceError(f"num_steps must be at least {MIN_STEPS}, got {num_steps}.")
+        raise InvalidArgumentError(f"num_steps must be at least {MIN_STEPS}, got {num_steps}.")
     return Subject(env, params, key, num_steps)
 
 

@@ -9,6 +9,7 @@ import functools
 import importlib.util
 import itertools
 import math
+import numbers
 import os
 import textwrap
 import warnings
@@ -17,12 +18,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from envcore.checks import positive_integer
 from envcore.files import replacing
 from envcore.suggestions import how_to_install
 
 from envcore_viewer.errors import AnimationError
 
 _NARROWEST = 32  # pixels, because a narrower caption has room for single letters only
+_LARGEST_SIDES = {".webp": 16_383, ".gif": 65_535}  # pixels
 
 
 def save_animation(path: str | os.PathLike[str], frames: Any, fps: float = 30) -> None:
@@ -45,11 +48,13 @@ def save_animation(path: str | os.PathLike[str], frames: Any, fps: float = 30) -
       fps: frames per second.
 
     Raises:
-      AnimationError: there are no frames, they have the wrong shape or dtype, or `check_writable` refuses the path or
-        `fps`.
+      AnimationError: there are no frames, they have the wrong shape or dtype or are too large for the format, or
+        `check_writable` refuses the path or `fps`.
       FileError: the file cannot be written. An existing file is kept.
     """
     path, frames = check_writable(path, fps), checked_frames(frames)
+    if max(frames.shape[1:3]) > (most := _LARGEST_SIDES.get(path.suffix.lower(), math.inf)):
+        raise AnimationError(f"cannot write {path}: a side of this format has at most {most:,} pixels. Use a PNG.")
     with replacing(path) as file:
         write(file, path.suffix, frames, fps)
 
@@ -66,7 +71,7 @@ def check_writable(path: str | os.PathLike[str], fps: float = 30) -> Path:
 
     Raises:
       AnimationError: the suffix is unknown, its extra is not installed, the folder does not exist, the folder or an
-        existing file is read-only, or `fps` is not a positive number.
+        existing file is read-only, or `fps` is not a number of at least 0.01.
     """
     path = Path(path)
     if path.suffix.lower() not in _WRITERS:
@@ -143,9 +148,9 @@ _WRITERS: dict[str, Callable[[BinaryIO, np.ndarray, float], None]] = {
 
 
 def checked_fps(fps: Any) -> float:
-    """Returns `fps` as a float. Raises `AnimationError` unless it is a positive number."""
-    if isinstance(fps, str | bool) or np.ndim(fps) or not 0 < fps < math.inf:
-        raise AnimationError(f"fps must be a positive number of frames per second, got {fps!r}.")
+    """Returns `fps` as a float. Raises `AnimationError` unless it is a number of at least 0.01."""
+    if isinstance(fps, bool) or not isinstance(fps, numbers.Real) or not 0.01 <= fps < math.inf:
+        raise AnimationError(f"fps must be a number of frames per second, at least 0.01, got {fps!r}.")
     return float(fps)
 
 
@@ -235,14 +240,16 @@ def mosaic(videos: Iterable[Any], columns: int | None = None, gap: int = 8) -> n
       uint8 (time, height, width, 3).
 
     Raises:
-      AnimationError: there are no animations, or one of them has no frames or the wrong shape or dtype.
+      AnimationError: there are no animations, one of them has no frames or the wrong shape or dtype, or `columns` is
+        not a positive integer.
     """
     from envcore.painting import PAPER
 
     videos = [checked_frames(video) for video in videos]
     if not videos:
         raise AnimationError("there are no animations to show together: a mosaic needs at least one.")
-    columns = min(columns or math.ceil(math.sqrt(len(videos))), len(videos))
+    columns = positive_integer("columns", columns or math.ceil(math.sqrt(len(videos))), AnimationError)
+    columns = min(columns, len(videos))
     rows = math.ceil(len(videos) / columns)
     time, height, width = (max(video.shape[axis] for video in videos) for axis in range(3))
     out = np.empty((time, rows * (height + gap) - gap, columns * (width + gap) - gap, 3), np.uint8)

@@ -54,7 +54,7 @@ class Visualizer:
       InvalidArgumentError: `env` is not an environment, there are no states, the states belong to another environment,
         `cum_rewards` or `action_seq` are not numbers or do not have one entry per state, or the height is not a
         positive integer.
-      AnimationError: `fps` is not a positive number.
+      AnimationError: `fps` is not a number of at least 0.01.
       EnvironmentDefinitionError: the environment's `render` does not return a picture.
       InvalidParamsError: the params belong to another environment.
       NoPictureError: the environment does not implement `render`.
@@ -198,7 +198,7 @@ def _checked_states(env: Environment, state_seq: Any) -> tuple[Any, tuple[int, .
 
 def _stacked(sequence: Any, what: str) -> Any:
     """Returns a list of equal trees, or a tree that already has a time axis, as one tree on the host."""
-    if not isinstance(sequence, list | tuple):
+    if not isinstance(sequence, list):
         return jax.tree.map(lambda x: x if trees.is_key(x) else np.asarray(x), sequence)
     if not sequence:
         raise InvalidArgumentError(f"{what} is empty: there is nothing to show.")
