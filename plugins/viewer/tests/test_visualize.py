@@ -318,5 +318,7 @@ class Pair(Counter):
 def test_actions_that_are_tuples() -> None:
     steps = collected(Pair())
     one_by_one = [jax.tree.map(lambda x, i=i: x[i], steps.action) for i in range(6)]
-    shown = [Visualizer(Pair(), PARAMS, steps.state, action_seq=each).frames for each in (steps.action, one_by_one)]
-    np.testing.assert_array_equal(*shown)
+    found, expected = (
+        Visualizer(Pair(), PARAMS, steps.state, action_seq=each).frames for each in (steps.action, one_by_one)
+    )
+    np.testing.assert_array_equal(found, expected)

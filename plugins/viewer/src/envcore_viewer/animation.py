@@ -149,7 +149,7 @@ _WRITERS: dict[str, Callable[[BinaryIO, np.ndarray, float], None]] = {
 
 def checked_fps(fps: Any) -> float:
     """Returns `fps` as a float. Raises `AnimationError` unless it is a number of at least 0.01."""
-    if isinstance(fps, bool) or not isinstance(fps, numbers.Real) or not 0.01 <= fps < math.inf:
+    if isinstance(fps, bool) or not isinstance(fps, numbers.Real) or not 0.01 <= float(fps) < math.inf:
         raise AnimationError(f"fps must be a number of frames per second, at least 0.01, got {fps!r}.")
     return float(fps)
 
