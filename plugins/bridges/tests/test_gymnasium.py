@@ -162,6 +162,12 @@ def test_an_environment_of_yours_is_played_again() -> None:
     jax.tree.map(np.testing.assert_array_equal, env.step(jax.random.key(0), state, 2), after)
 
 
+def test_an_environment_that_is_not_made_anew() -> None:
+    made = Counting()
+    with pytest.raises(InvalidArgumentError, match="must make a new environment on each call"):
+        from_gymnasium(lambda: made)
+
+
 @pytest.mark.parametrize("env_id", ["CartPole-v1", "HalfCheetah-v5", "ALE/Pong-v5"])
 def test_pictures(env_id: str) -> None:
     env, params = envcore.make(f"gymnasium/{env_id}")

@@ -1,5 +1,6 @@
 """Environments in WebAssembly, played in node beside machine code and JAX."""
 
+import dataclasses
 import json
 import shutil
 import subprocess
@@ -9,8 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from envcore.errors import InvalidArgumentError
+from envcore import spaces
+from envcore.errors import FileError, InvalidArgumentError
 from envcore.wrappers import Batched
+from envcore_classic_control.cartpole import CartPole
 from envcore_native import Stepper, web
 
 pytest.importorskip("ziglang")
@@ -130,6 +133,31 @@ def test_an_action_outside_of_the_space_is_refused(tmp_path):
     module = web(envcore.make("CartPole-v1")[0], tmp_path, height=HEIGHT)
     with pytest.raises(AssertionError, match="2 is not an action of CartPole"):
         node(tmp_path, module, seed=0, actions=[2], pictures=1)
+
+
+def test_a_folder_that_is_a_file(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(FileError, match="cannot create"):
+        web(envcore.make("CartPole-v1")[0], tmp_path / "file")
+
+
+def test_actions_of_several_arrays_are_refused(tmp_path):
+    @dataclasses.dataclass(frozen=True)
+    class Pair(CartPole):
+        def action_space(self, params):
+            return spaces.Tuple((spaces.Discrete(2), spaces.Discrete(2)))
+
+        def transition(self, state, action, draws, params):
+            return super().transition(state, action[0], draws, params)
+
+    with pytest.raises(InvalidArgumentError, match="web needs actions that are one array, but Pair has 2"):
+        web(Pair(), tmp_path)
+
+
+def test_numbers_of_an_action_in_node(tmp_path):
+    module = web(envcore.make("Reacher-misc")[0], tmp_path, height=HEIGHT)
+    with pytest.raises(AssertionError, match="1,2,3 is not 2 numbers"):
+        node(tmp_path, module, seed=0, actions=[[1, 2, 3]], pictures=1)
 
 
 def test_a_batch_is_refused(tmp_path):

@@ -214,7 +214,7 @@ def test_another_type_of_key_is_refused():
 def test_without_warp_it_says_what_to_install(monkeypatch):
     start = quick_jit(lambda key: start_rollout(BATCH, key))(jax.random.key(0))
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(EnvcoreError, match="pip install warp-lang"):
+    with pytest.raises(EnvcoreError, match=r"plugins/native\[gpu\]"):
         envcore_native.run_rollout(BATCH, random_policy(BATCH), start, 3)
 
 

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore.errors import InvalidArgumentError
-from evaluated import evaluated
+from evaluated import by_c, evaluated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -201,6 +201,9 @@ def test_arrays_are_indexed_as_by_xla():
             jnp.take_along_axis(x, jnp.stack([i] * 5) % 4, axis=1),
             x.at[i[1], i[2]].set(99),
             x.at[i].add(i[:, None]),
+            x.at[i].subtract(i[:, None]),
+            lax.dynamic_slice(x, tuple(i[:2].astype(jnp.uint32) - 1), (2, 2)),
+            jnp.take(x, i.astype(jnp.uint32), axis=0, mode="clip"),
             x.at[i[1]].multiply(2),
             x.at[:, i[1]].max(7),
             x.at[1:3].set(i[0]),
@@ -211,3 +214,34 @@ def test_arrays_are_indexed_as_by_xla():
 
     x = np.arange(20, dtype=np.int32).reshape(5, 4)
     _check_arrays(fun, x, PLACES)
+
+
+def test_tables_keep_every_number():
+    tables = [(0.0, -0.0, 0.0, -0.0), (0.0, 0.0, 0.0, 1.0), (-0.0, 0.0, 0.0, 1.0), (1.0, np.inf, -np.inf, np.nan)]
+
+    def fun(i):
+        return [jnp.asarray(np.array(table * 20, np.float32))[i] for table in tables]
+
+    places = np.arange(4, dtype=np.int32)
+    for ours, theirs in zip(evaluated(fun, places)(places), fun(places), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+        np.testing.assert_array_equal(np.signbit(ours), np.signbit(theirs) & ~np.isnan(theirs))
+
+
+@pytest.mark.parametrize(
+    ("fun", "message"),
+    [
+        (lambda i: jnp.ones(3).at[i[0]].apply(jnp.sin), "does not support scatter of a function"),
+        (lambda i: jax.random.bits(jax.random.split(jax.random.key(0), 4)[i[0]]), "of random keys"),
+        (lambda i: jax.random.bits(jax.random.fold_in(jax.random.key(3, impl="rbg"), i[0])), "type threefry2x32, got"),
+    ],
+)
+def test_what_would_be_wrong_is_refused(fun, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        evaluated(fun, PLACES)
+
+
+def test_an_array_too_large_for_the_stack():
+    structs = jax.ShapeDtypeStruct((2**21,), np.float32), jax.ShapeDtypeStruct((9,), np.int32)
+    with pytest.raises(InvalidArgumentError, match="arrays of over 4,194,304 bytes"):
+        by_c(lambda x, i: jnp.sin(x * 2 + 1)[i], structs, 3)

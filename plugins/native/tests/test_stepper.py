@@ -260,12 +260,26 @@ def test_two_processes_compile_the_same_source(tmp_path):
     ("options", "message"),
     [
         ({"num_envs": 0}, "num_envs must be a positive integer"),
+        ({"arrays": "torch"}, "a Stepper needs an Environment and arrays of 'numpy' or 'jax', got .* and 'torch'"),
         ({"autoreset": "sometimes"}, "autoreset must be 'same_step', 'next_step' or 'disabled', got 'sometimes'"),
     ],
 )
 def test_invalid_arguments(options, message):
     with pytest.raises(InvalidArgumentError, match=message):
         Stepper(envcore.make("CartPole-v1")[0], **options)
+
+
+@pytest.mark.parametrize("arrays", ["numpy", "jax"])
+def test_a_step_before_the_first_reset(arrays):
+    stepper = Stepper(envcore.make("CartPole-v1")[0], arrays=arrays)
+    for call in (lambda: stepper.step(0), stepper.restart):
+        with pytest.raises(InvalidArgumentError, match="there is no episode yet: call reset first"):
+            call()
+
+
+def test_the_compiler_after_a_missing_one(monkeypatch):
+    monkeypatch.setenv("CC", "/nonexistent/gcc")
+    assert compiler.command() == ["cc"]
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, "7"])

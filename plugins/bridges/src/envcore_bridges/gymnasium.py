@@ -46,7 +46,8 @@ def from_gymnasium(source: str | Callable[..., Any], **options: Hashable) -> Fro
       **options: keyword arguments for `gymnasium.make`, such as `frame_skip=2` or `gravity=-3.7`.
 
     Raises:
-      InvalidArgumentError: Gymnasium does not have this id or option, or a space has no counterpart in envcore.
+      InvalidArgumentError: Gymnasium does not have this id or option, a space has no counterpart in envcore, or your
+        function returns the same environment again.
       EnvironmentLoadError: a simulator that the environment needs is not installed.
     """
     return FromGymnasium.make(source, **options)
@@ -94,6 +95,8 @@ class FromGymnasium(ForeignEnvironment):
             raise EnvironmentLoadError(f"gymnasium/{self.source} lacks its simulator: {error}") from error
 
     def check_support(self) -> None:
+        if not isinstance(self.source, str) and self._made() is self._made():
+            raise InvalidArgumentError(f"{self.source!r} must make a new environment on each call.")
         _ = self.action_space(None), self.observation_space(None), _simulators(self)
 
     @property

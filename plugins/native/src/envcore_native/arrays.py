@@ -218,7 +218,7 @@ def constants(graph: Graph, value: np.ndarray) -> Array:
         axes = [axis for axis, x in enumerate(index) if type(x) is not int]
         part = value[tuple(x if type(x) is int else slice(None) for x in index)]
         for axis in reversed(range(part.ndim)):  # store equal rows of a table once
-            if (part == part.take([0], axis)).all():
+            if part.tobytes() == np.broadcast_to(part.take([0], axis), part.shape).tobytes():  # 0 is not -0
                 part = part.take(0, axis)
                 del axes[axis]
         if not axes:
@@ -231,7 +231,7 @@ def constants(graph: Graph, value: np.ndarray) -> Array:
                 return _line(graph, value.dtype, base, int(part[0]) + step * offset, step)
         if part.size <= graph.most_selects:
             return _choose(graph, each_of(lambda x: graph.constant(x, value.dtype), part), places)
-        return lookup(graph, value.dtype, Table(value.dtype, tuple(part.flat)), part.shape, places)
+        return lookup(graph, value.dtype, Table(value.dtype, part.tobytes()), part.shape, places)
 
     return Array(graph, value.shape, get, computes=False)
 

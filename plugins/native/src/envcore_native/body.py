@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from envcore.errors import InvalidArgumentError
 
 from envcore_native import c
 from envcore_native.arrays import Array, Buffer, Dense, Leaf
 from envcore_native.c import name, text, type_name
 from envcore_native.scalars import BY_ENVIRONMENT, Graph, Scalar, Table, live
 
+_MOST_STORED = 2**22  # bytes of an array, which is on the stack
 _MOST_IN_A_ROW = 4  # elements of a last axis that are written without a loop
 
 
@@ -93,7 +95,9 @@ class Body:
         if of not in self._pointers:
             self._pointers[of] = pointer = f"memory_{len(self._pointers)}"
             if isinstance(of, Table):
-                self.tables.append(c.table(pointer, of.values, of.dtype))
+                self.tables.append(c.table(pointer, np.frombuffer(of.content, of.dtype), of.dtype))
+            elif of.array.size * of.dtype.itemsize > _MOST_STORED:
+                raise InvalidArgumentError(f"envcore_native does not support arrays of over {_MOST_STORED:,} bytes.")
             else:
                 self.lines.append(f"{type_name(of.dtype)} {pointer}[{of.array.size}];")
                 self._store(pointer, of.array, 0)

@@ -34,6 +34,7 @@ class Environment {
   // Starts an episode with jax.random.key(seed), and returns the observation.
   reset(seed = Math.floor(Math.random() * 2 ** 32)) {
     this.exports.reset(seed >>> 0);
+    this.hasBegun = true;
     return this.obs;
   }
 
@@ -41,6 +42,8 @@ class Environment {
   step(action) {
     const staged = this.array("action");
     const values = typeof action === "number" ? [action] : Array.from(action);
+    if (!this.hasBegun) throw new Error("call reset() first");
+    if (values.length !== staged.length) throw new RangeError(`${action} is not ${staged.length} numbers`);
     values.forEach((value, i) => (staged[i] = staged instanceof BigInt64Array ? BigInt(value) : value));
     if (this.exports.step() < 0) throw new RangeError(`${action} is not an action of ${this.name}`);
     const [reward, terminated, truncated] = ["reward", "terminated", "truncated"].map((name) => this.array(name)[0]);

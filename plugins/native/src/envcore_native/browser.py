@@ -14,7 +14,7 @@ import numpy as np
 from envcore import files
 from envcore.engine import arguments
 from envcore.environment import Environment
-from envcore.errors import InvalidArgumentError
+from envcore.errors import FileError, InvalidArgumentError
 from envcore.typing import PyTree
 
 from envcore_native import c, compiler, function, rowwise, turns
@@ -73,18 +73,25 @@ def web(
       The path of the module.
 
     Raises:
-      InvalidArgumentError: the environment is a batch, or uses an operation that envcore-native doesn't support.
+      InvalidArgumentError: the environment is a batch, has actions of several arrays, or uses an operation that
+        envcore-native doesn't support.
       CompilerError: the WebAssembly compiler is missing or fails.
-      FileError: the file cannot be written.
+      FileError: the folder or the file cannot be written.
     """
     if env.batch_shape:
         raise InvalidArgumentError(f"web needs one environment, but {env.name} is a batch: remove Batched.")
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot create {folder}: {error.strerror or error}.") from error
     params = arguments.checked_params(env, arguments.with_updates(env, params))
     code = rowwise.code(env, "disabled", turns.count_up)
     render = function.lower(
         "envcore_render", lambda shared, row: ((), env.render(row[0], shared[2], height)), code.shared, code.row
     )
-    view, one = code.turn.view, jax.tree.leaves(code.row[1])[0]
+    view, (one, *others) = code.turn.view, jax.tree.leaves(code.row[1])
+    if others:
+        raise InvalidArgumentError(f"web needs actions that are one array, but {env.name} has {1 + len(others)}.")
     taken = jax.ShapeDtypeStruct(one.shape, code.staged)
     trees: dict[str, PyTree] = {"shared": code.shared, "row": code.row, "key": code.shared[0], **view._asdict()}
     trees |= zip(("reward", "terminated", "truncated"), code.turn[1:], strict=True)
@@ -95,11 +102,8 @@ def web(
         act = function.lower("envcore_act", lambda shared, row: _acted(policy, *row), (), args)
         trees |= {"chosen": act.rows[0], "policy_key": act.rows[1]}
         functions, exports = [*functions, act.source], exports + _ACT
-    tables = {
-        "arrays": trees,
-        "drawn": ("shared", "row", "picture"),
-        "acted": ("obs", "policy_key", "chosen", "policy_key"),
-    }
+    tables = {"arrays": (*trees,), "drawn": ("shared", "row", "picture")}
+    tables["acted"] = ("obs", "policy_key", "chosen", "policy_key")
     named = [(name, pair) for name, tree in trees.items() for pair in jax.tree.leaves_with_path(tree)]
     arrays = {name + jax.tree_util.keystr(path): leaf for name, (path, leaf) in named}
     values = dict(enumerate(jax.tree.leaves(params), 2))
@@ -113,17 +117,12 @@ def web(
     places = {name: place for place, name in enumerate(arrays)}
     if code.staged == one.dtype:  # not a choice, so `play` reads the action in place
         places["action"] = len(jax.tree.leaves((code.shared, code.row[0])))
-    about = {
-        "name": env.name,
-        "height": render.rows.shape[0],
-        "width": render.rows.shape[1],
-        "isOneNumber": one.shape == (),
-        "arrays": {
-            name: (places[name], c.type_name(leaf.dtype), math.prod(leaf.shape)) for name, leaf in arrays.items()
-        },
+    height, width, _ = render.rows.shape
+    about = {"name": env.name, "height": height, "width": width, "isOneNumber": one.shape == ()}
+    about["arrays"] = {
+        name: (places[name], c.type_name(leaf.dtype), math.prod(leaf.shape)) for name, leaf in arrays.items()
     }
     path = Path(folder) / f"{env.name}.js"
-    path.parent.mkdir(parents=True, exist_ok=True)
     script = [f'const MODULE = "{base64.b64encode(module).decode()}";', f"const ABOUT = {json.dumps(about)};"]
     files.replace(path, "\n".join([*script, c.header("browser.js")]).encode())
     return path

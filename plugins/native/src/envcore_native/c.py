@@ -11,19 +11,8 @@ import numpy as np
 
 from envcore_native.scalars import Scalar
 
-_INFIX = {
-    "and": "&",
-    "or": "|",
-    "xor": "^",
-    "eq": "==",
-    "ne": "!=",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "quotient": "/",
-    "remainder": "%",
-}
+_COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_INFIX = _COMPARISONS | {"and": "&", "or": "|", "xor": "^", "quotient": "/", "remainder": "%"}
 _WRAPS_AROUND = {"add": "+", "sub": "-", "mul": "*"}
 _HAS_A_TYPE = {"abs", "div", "max", "min", "population_count", "rem", "sign"} | {
     f"shift_{direction}" for direction in ("left", "right_arithmetic", "right_logical")
@@ -60,7 +49,7 @@ def number(value: Any, dtype: np.dtype) -> str:
         return f"({type_name(dtype)}){int(value)}{'ll' if int(value) == -(2**31) else ''}"
     if math.isfinite(value):
         return f"{float(value).hex()}f"
-    return f"float_of({value.view(np.uint32)}u)"
+    return "(0.0f / 0.0f)" if math.isnan(value) else f"({math.copysign(1, value)}f / 0.0f)"  # also allowed in tables
 
 
 def table(name: str, values: Any, dtype: np.dtype) -> str:

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from envcore.errors import EnvcoreError
+from envcore.errors import EnvcoreError, one_line
 from envcore.suggestions import how_to_install
 
 _FLAGS = ["-O3", "-shared", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-w"]
@@ -31,9 +31,9 @@ class CompilerError(EnvcoreError):
 
 def command() -> Sequence[str] | None:
     """Finds a C compiler: `$CC`, then `cc`, then the `ziglang` wheel. Returns None if there is none."""
-    given = os.environ.get("CC", "cc").split()
-    if given and shutil.which(given[0]):
-        return given
+    for given in (os.environ.get("CC", "").split(), ["cc"]):
+        if given and shutil.which(given[0]):
+            return given
     return [sys.executable, "-m", "ziglang", "cc"] if importlib.util.find_spec("ziglang") else None
 
 
@@ -93,11 +93,12 @@ def _compile(command: Sequence[str], source: str, library: Path, libraries: Sequ
 @functools.cache
 def _folder() -> Path:
     """The cache folder: `~/.cache/envcore/native`, or a temporary folder if that one is not writable."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "envcore" / "native"
+    folder = Path("~/.cache/envcore/native")
     try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "envcore" / "native"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        warnings.warn(f"compiled code isn't cached: cannot write to {folder}, {error.strerror or error}.", stacklevel=2)
+    except (OSError, RuntimeError) as error:  # no home directory is a RuntimeError
+        warnings.warn(f"compiled code isn't cached: cannot write to {folder}: {one_line(error)}.", stacklevel=2)
         return Path(tempfile.mkdtemp(prefix="envcore-native-"))
     return folder

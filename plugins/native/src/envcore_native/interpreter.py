@@ -29,15 +29,8 @@ Value = np.ndarray | Array
 
 _MOST_KNOWN = 4_096  # bytes
 _MOST_NESTED = 50  # lazy arrays that depend on each other, before one is stored in memory
-_CALLS = {
-    "checkpoint": "jaxpr",
-    "closed_call": "call_jaxpr",
-    "custom_jvp_call": "call_jaxpr",
-    "custom_vjp_call": "call_jaxpr",
-    "custom_vmap_call": "call",
-    "jit": "jaxpr",
-    "remat2": "jaxpr",
-}
+_CUSTOM_CALLS = dict.fromkeys(("closed_call", "custom_jvp_call", "custom_vjp_call"), "call_jaxpr")
+_CALLS = _CUSTOM_CALLS | dict.fromkeys(("checkpoint", "jit", "remat2"), "jaxpr") | {"custom_vmap_call": "call"}
 
 
 def interpret_function(
@@ -135,8 +128,11 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[Any], place: str) -> Any
         if name in FUNCTIONS:
             return _function(graph, equation, inputs)
         result = RULES[name](Equation(graph, avals[0], params), *(_array(graph, x) for x in inputs))
-    except NoRuleError as error:
-        raise InvalidArgumentError(f"envcore_native does not support {name} of {error}{place}.") from None
+    except (NoRuleError, TypeError) as error:
+        if isinstance(error, TypeError) and not has_keys:
+            raise
+        of = "random keys" if isinstance(error, TypeError) else error
+        raise InvalidArgumentError(f"envcore_native does not support {name} of {of}{place}.") from error
     return result if equation.primitive.multiple_results else [result]
 
 

@@ -14,6 +14,7 @@ from envcore.engine import arguments
 from envcore.environment import Environment
 from envcore.errors import EnvcoreError, InvalidArgumentError
 from envcore.rollout import Policy, RolloutState, Transition
+from envcore.suggestions import how_to_install
 from envcore.typing import PyTree
 
 from envcore_native import kernels
@@ -60,7 +61,7 @@ def run_rollout(
     params = arguments.checked_params(env, params)
     state = arguments.checked_state(env, start.state)
     if importlib.util.find_spec("warp") is None:
-        raise EnvcoreError("envcore_native.run_rollout needs Warp: pip install warp-lang.")
+        raise EnvcoreError(f"envcore_native.run_rollout needs Warp: {how_to_install('envcore-native[gpu]')}.")
     _check_key(start.key)
     return _play(env, policy, collect, num_steps, RolloutState(start.key, state), params, policy_params)
 

@@ -150,7 +150,7 @@ class Rows:
         is_choice = made.staged == np.int64
         self._staged = [np.zeros(action[0].shape, made.staged)] if is_choice else action
         kinds = ["i8", "i4", "u4", "u1", "i2", "u2", "i1"] if is_choice else [made.staged]
-        self._takes = [np.dtype(x) for x in kinds] if len(action) == 1 else []
+        self._takes = [np.dtype(x) for x in kinds] if jax.tree.structure(made.row[1]).num_nodes == 1 else []
         self._has_one_choice = is_choice and one and not action[0].shape
         self._is_same_step, self._now = autoreset == "same_step", 0
         if self._is_same_step:

@@ -350,6 +350,8 @@ for _name, _op in _REDUCTIONS.items():
 def _place(graph: Graph, start: Scalar, most: int | None = None) -> Any:
     """A start index as a number or an int32 scalar, clamped to the range from 0 to `most` if given."""
     place: Any = int(start.args[0]) if start.is_constant else start
+    if isinstance(place, Scalar) and place.dtype == np.uint32:  # large numbers would become negative
+        place = graph.apply("op_min", place.dtype, place, graph.constant(2**31 - 1, place.dtype))
     if isinstance(place, Scalar) and place.dtype != np.int32:
         place = graph.apply("op_convert", np.dtype(np.int32), np.dtype(np.int32), place)
     return place if most is None else graph.clamp(place, most)
@@ -379,6 +381,8 @@ def _scatter(op: str = "") -> Callable[..., Any]:
         window = [sizes.get(i, 1) for i in range(x.ndim)]
         limits, clips = np.subtract(x.shape, window).tolist(), "CLIP" in str(eqn.params["mode"])
         combine = functools.partial(eqn.apply, op) if op else lambda old, new: new
+        if not op and eqn.params["update_jaxpr"] is not None:  # of x.at[i].apply(f)
+            raise NoRuleError("a function")
 
         @functools.cache
         def starts_of(place: tuple[int, ...]) -> list[Any]:
@@ -450,5 +454,5 @@ def _default_fill(dtype: np.dtype) -> Any:
 
 
 RULES["scatter"] = _scatter()
-for _name in ("add", "max", "min", "mul"):
+for _name in ("add", "max", "min", "mul", "sub"):
     RULES[f"scatter-{_name}"] = _scatter(f"op_{_name}")

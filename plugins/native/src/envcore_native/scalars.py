@@ -63,15 +63,19 @@ class Key:
 
 
 def is_key(aval: Any) -> bool:
-    return trees.kind(aval.dtype) == "key"
+    """Whether a type is that of random keys. Raises `InvalidArgumentError` for other keys than JAX's default ones."""
+    is_one = trees.kind(aval.dtype) == "key"
+    if is_one and str(aval.dtype) != "key<fry>":
+        raise InvalidArgumentError(f"envcore_native only supports random keys of type threefry2x32, got {aval.dtype}.")
+    return is_one
 
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table of constants for lookups at run time."""
+    """A table of constants for lookups at run time, as bytes, in which 0 and -0 differ."""
 
     dtype: np.dtype
-    values: tuple[Any, ...]
+    content: bytes
 
 
 class Graph:

@@ -24,6 +24,7 @@ from envcore_native.turns import Spend
 from envcore_native.xla import Calls
 
 Autoreset = Literal["same_step", "next_step", "disabled"]
+_Array = np.ndarray | None
 
 
 class Step(NamedTuple):
@@ -38,8 +39,8 @@ class Step(NamedTuple):
       terminated: bool.
       truncated: bool.
       info: the environment's entries, which are zero after a reset, and `action_mask` if the environment has one.
-      final_obs: with "same_step", the last observations of episodes that have ended, or None if no episode has ended.
-        Ignore the rows of the other environments.
+      final_obs: with "same_step", the last observations of episodes that have ended. Ignore the rows of the other
+        environments. Machine code returns None if no episode has ended.
       final_info: the entries of `info` for `final_obs`.
     """
 
@@ -52,6 +53,7 @@ class Step(NamedTuple):
     final_info: dict[str, PyTree] | None = None
 
 
+_NOT_BEGUN = "there is no episode yet: call reset first."
 _step = functools.partial(tuple.__new__, Step)  # three times as fast as `Step(...)`
 
 
@@ -64,8 +66,9 @@ class Stepper:
 
     Your C compiler compiles the rules to machine code, usually in less than a second, and the result is cached on disk.
     A step then takes about a microsecond, compared with tens of microseconds for a call to XLA. Environments with
-    callbacks, convolutions or state shared by the whole batch fall back to XLA. Random numbers match `Batched`, step by
-    step.
+    operations that envcore-native doesn't support, such as callbacks, convolutions, `while_loop` and long sorts, or
+    with state shared by the whole batch, fall back to XLA. `why_not_native` has the reason. Random numbers match
+    `Batched`, step by step.
 
     Args:
       env: an environment, or `Batched` with or without wrappers around it.
@@ -98,6 +101,9 @@ class Stepper:
         arrays: Literal["numpy", "jax"] = "numpy",
     ):
         forks.check()
+        if not isinstance(env, Environment) or arrays not in ("numpy", "jax"):  # pyright: ignore
+            needed = "an Environment and arrays of 'numpy' or 'jax'"
+            raise InvalidArgumentError(f"a Stepper needs {needed}, got {env!r} and {arrays!r}.")
         if autoreset not in ("same_step", "next_step", "disabled"):
             raise InvalidArgumentError(f"autoreset must be 'same_step', 'next_step' or 'disabled', got {autoreset!r}.")
         if num_envs is not None:
@@ -155,12 +161,7 @@ class Stepper:
         return self.start(self._generator.integers(2**32, size=2, dtype=np.uint32))
 
     def start(
-        self,
-        data: np.ndarray | None = None,
-        mask: np.ndarray | None = None,
-        keys: np.ndarray | None = None,
-        *,
-        spends: bool = False,
+        self, data: _Array = None, mask: _Array = None, keys: _Array = None, *, spends: bool = False
     ) -> tuple[PyTree, dict[str, PyTree]]:
         """Starts episodes with an entirely new state, and returns the observations and info of all environments.
 
@@ -175,11 +176,15 @@ class Stepper:
         self._steps.reset(False, data, mask, keys, spends or data is None)
         return self._seen()
 
-    def restart(
-        self, data: np.ndarray | None = None, mask: np.ndarray | None = None
-    ) -> tuple[PyTree, dict[str, PyTree]]:
-        """Starts episodes as an auto-reset does. The arguments and results are the same as for `start`."""
+    def restart(self, data: _Array = None, mask: _Array = None) -> tuple[PyTree, dict[str, PyTree]]:
+        """Starts episodes as an auto-reset does. The arguments and results are the same as for `start`.
+
+        Raises:
+          InvalidArgumentError: `reset` or `start` has not been called.
+        """
         forks.check()
+        if not self._has_begun:
+            raise InvalidArgumentError(_NOT_BEGUN)
         self._steps.reset(True, data, mask, None, data is None)
         return self._seen()
 
@@ -189,7 +194,10 @@ class Stepper:
         Raises:
           InvalidActionError: the action doesn't have the action space's structure, shape or kind of dtype, has a choice
             outside of the space, or has a number that isn't finite.
+          InvalidArgumentError: `reset` or `start` has not been called.
         """
+        if not self._has_begun:
+            raise InvalidArgumentError(_NOT_BEGUN)
         return _step(self._steps.step(action, self._checked))
 
     def _checked(self, action: PyTree) -> PyTree:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -53,16 +54,14 @@ def widener(space: spaces.Space) -> Callable[[Any], Any] | None:
         return isinstance(space, spaces.Discrete)
 
     are_discrete = jax.tree.leaves(discrete_parts(space))
-    if not any(are_discrete):
-        return None
+    return functools.partial(_widened, are_discrete) if any(are_discrete) else None
 
-    def widen(obs: Any) -> Any:
-        leaves, structure = jax.tree.flatten(obs)
-        # `np.int64` converts an array of shape () to a scalar.
-        wide = [np.int64(leaf) if it_is else leaf for leaf, it_is in zip(leaves, are_discrete, strict=True)]
-        return structure.unflatten(wide)
 
-    return widen
+def _widened(are_discrete: list[bool], obs: Any) -> Any:
+    leaves, structure = jax.tree.flatten(obs)
+    # `np.int64` converts an array of shape () to a scalar.
+    wide = [np.int64(leaf) if it_is else leaf for leaf, it_is in zip(leaves, are_discrete, strict=True)]
+    return structure.unflatten(wide)
 
 
 def mask_entries(space: spaces.Space, mask: Any) -> np.ndarray[Any, Any] | None:

@@ -94,8 +94,7 @@ def layers(library_env: Any) -> Iterator[Any]:
     Args:
       library_env: the environment, or a pair (environment, params).
     """
-    if isinstance(library_env, tuple):
-        library_env = library_env[0]
+    library_env = library_env[0] if isinstance(library_env, tuple) else library_env
     while library_env is not None:
         yield library_env
         held = _held_as(library_env)
