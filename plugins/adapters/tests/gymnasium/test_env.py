@@ -150,7 +150,7 @@ def test_pictures():
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-@pytest.mark.parametrize("env_id", ["Asterix-MinAtar", "Breakout-MinAtar"])
+@pytest.mark.parametrize("env_id", ["FrozenLake-misc", "Breakout-MinAtar"])
 def test_copies_go_on_alike(env_id, duplicate):
     env = GymnasiumEnv(env_id)
     env.reset(seed=0)
