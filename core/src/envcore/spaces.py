@@ -295,7 +295,7 @@ class _Choices(ArraySpace):
     dtype = np.dtype(np.int32)
 
     def __init__(self, nvec: Any):
-        self.nvec = np.asarray(nvec, np.int32)
+        self.nvec = np.array(nvec, np.int32)
         self.shape = self.nvec.shape
 
     def mismatch(self, value: PyTree) -> str | None:

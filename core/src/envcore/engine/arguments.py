@@ -86,7 +86,9 @@ def _default_params(env: Env) -> PyTree:
         x = x if isinstance(x, jax.Array) else np.asarray(x)
         return jax.ShapeDtypeStruct(x.shape, trees.NARROW.get(x.dtype.name, x.dtype))
 
-    for name in vars(env).keys() - {field.name for field in dataclasses.fields(env)}:
+    # Only classes without the decorator allow `self.name = value`.
+    attributes = set[str]() if "__dataclass_fields__" in vars(type(env)) else set(vars(env))
+    for name in attributes - {field.name for field in dataclasses.fields(env)}:
         if not isinstance(getattr(type(env), name, None), functools.cached_property):
             must = "decorate the class with @dataclasses.dataclass(frozen=True), and declare it there"
             raise EnvironmentDefinitionError(f"{env.name}.{name} is not a field, so equality ignores it: {must}.")
