@@ -4,6 +4,7 @@ import dataclasses
 import json
 import shutil
 import subprocess
+from typing import Any
 
 import envcore
 import jax
@@ -144,10 +145,10 @@ def test_a_folder_that_is_a_file(tmp_path):
 def test_actions_of_several_arrays_are_refused(tmp_path):
     @dataclasses.dataclass(frozen=True)
     class Pair(CartPole):
-        def action_space(self, params):
+        def action_space(self, params: Any) -> Any:
             return spaces.Tuple((spaces.Discrete(2), spaces.Discrete(2)))
 
-        def transition(self, state, action, draws, params):
+        def transition(self, state: Any, action: Any, draws: Any, params: Any) -> Any:
             return super().transition(state, action[0], draws, params)
 
     with pytest.raises(InvalidArgumentError, match="web needs actions that are one array, but Pair has 2"):
