@@ -161,8 +161,8 @@ def train(
     learner, folder = run.learner(*made, algorithm, network), None if out is None else Path(out).absolute()
     sharding = distributed.sharding_of_some(len(run.agents), devices)
     claimed = run_folder.claimed(folder, dataclasses.asdict(run)) if folder else contextlib.nullcontext()
-    advice = "Train fewer, or choose smaller settings, such as num_envs or replay_capacity."
-    with claimed, memory.explained(f"the training of {len(run.agents):,} agents", advice):
+    advice = "Train fewer agents at once, or choose a smaller num_envs or replay_capacity."
+    with claimed, memory.explained("this training", advice):
         agents, curve = _train(run, learner, Constants(made[1]), folder, sharding, callback, checkpoint_seconds)
         if folder and distributed.is_first():
             replace(folder / CURVE_PNG, curve.to_png(f"{run.algorithm} in {run.env_id}", run.groups))
