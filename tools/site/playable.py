@@ -77,8 +77,8 @@ def lines(env_id: str, root: str, modules: Path) -> list[str]:
     if not module.exists():
         return found
     agent = about_agent(env_id)
-    size = module.stat().st_size // 1000
-    text = f"Your browser runs the same JAX code, compiled to {size} kB of WebAssembly. "
+    size = len(gzip.compress(module.read_bytes())) // 1000  # as web servers send it
+    text = f"Your browser runs the same JAX code, compiled to {size} kB of compressed WebAssembly. "
     text += "A test compares every integer with JAX."
     if agent:
         learned = f"`{agent.run.algorithm}` for {agent.run.config['total_steps']:,} steps"
