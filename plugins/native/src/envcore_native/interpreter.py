@@ -138,6 +138,7 @@ def _evaluate(graph: Graph, equation: Any, inputs: list[Any], place: str) -> Any
 
 def _is_small(graph: Graph, avals: list[Any], inputs: list[Any]) -> bool:
     """Whether known results are small enough for tables. Loops compute larger ones, and all that depends on pixels."""
+    inputs = [np.asarray(x) for x in inputs]  # in JAX 0.8, constants may be of a class without `nbytes`
     most = max(_MOST_KNOWN, *(x.nbytes for x in inputs))
     is_small = all(aval.size * aval.dtype.itemsize <= most for aval in avals) and not any(map(_are_coordinates, inputs))
     return graph.most_unrolled is None or is_small
