@@ -117,7 +117,9 @@ def test_only_one_branch_is_executed_if_it_depends_on_the_number_of_the_step() -
     (members,) = lanes_of(EXPERIMENTS["bandit"].ids, {})
     program = Program(members, lambda env: periodic_agent(env, lambda step: steps.append(int(step))))
     nothing = np.zeros(20, np.int32)
-    state, *_ = program.advance(program.start(KEY), nothing, 6)
+    start = program.start(KEY)
+    state, *_ = program.advance(start, nothing, 6)
+    assert all(leaf.is_deleted() for leaf in jax.tree.leaves(start))  # a replay buffer is not copied
     sums = state.agent_state["rewards"].sum(1)
     state, *_ = program.advance(state, nothing, 8)
     jax.effects_barrier()

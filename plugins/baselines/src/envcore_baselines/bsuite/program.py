@@ -114,7 +114,7 @@ class Program:
         if not isinstance(self._agent, Agent):
             raise ConfigError(f"make_agent(env) must return an envcore_baselines.bsuite.Agent, got {self._agent!r}.")
         self._start = jax.jit(jax.vmap(self._start_lane, (None, 0, lanes.axes)))
-        self._advance = jax.jit(self._advance_lanes)
+        self._advance = jax.jit(self._advance_lanes, donate_argnums=0)  # a replay buffer may be of gigabytes
 
     def start(self, key: jax.Array) -> LaneState:
         """The state of all lanes before their first step. `key` is the run's key."""
@@ -125,7 +125,7 @@ class Program:
         """Steps all lanes until one of them ends its `awaited` episode, or for `max_steps` steps.
 
         Args:
-          state: state of the lanes.
+          state: state of the lanes. It is donated, so do not use it again.
           awaited: number of an episode for each lane, int32 (lanes,), or 0 to wait for none.
           max_steps: maximum number of steps, at least 1.
 
