@@ -87,3 +87,5 @@ def test_names_of_parts() -> None:
     for name in ("rewards", 3):
         with pytest.raises(InvalidArgumentError, match=f"^record must be names among state, .*, got {name!r}"):
             checked_names(["obs", name], env, env.default_params)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InvalidArgumentError, match="got True"):
+        checked_names(True, env, env.default_params)  # pyright: ignore[reportArgumentType]

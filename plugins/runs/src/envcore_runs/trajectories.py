@@ -135,7 +135,9 @@ def checked_names(names: str | Iterable[str], env: Environment, params: Any) -> 
     Raises:
       InvalidArgumentError: a step has no such value.
     """
-    given = (names.split(",") if names else ()) if isinstance(names, str) else names
+    if isinstance(names, str):
+        names = names.split(",") if names else ()
+    given = names if isinstance(names, Iterable) else (names,)
     found = tuple(dict.fromkeys(name.strip() if isinstance(name, str) else name for name in given))
     known = list(_parts(_step_struct(env, params))) if found else []
     for name in found:
