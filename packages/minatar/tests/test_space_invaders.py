@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import minatar_lockstep as lockstep
 import numpy as np
 import pytest
-from envcore_minatar.space_invaders import SpaceInvaders, SpaceInvadersState
+from envcore_minatar.space_invaders import SpaceInvaders, SpaceInvadersState, rows_of
 from minatar_rules import FIRE, LEFT, NOTHING, RIGHT, UP, check_step, rules
 from minatar_states import replaced
 
@@ -112,6 +112,15 @@ CALM = {"alien_map": board((0, 4), (0, 5)), "alien_move_timer": 5, "alien_shot_t
 def test_rules(before: Any, action: int, after: Any, reward: float, end: bool) -> None:
     state = replaced(first(), {**CALM, **before})
     check_step(game(), state, action, (), after, reward, end)
+
+
+def test_states_from_boards() -> None:
+    boards = np.random.default_rng(0).integers(2, size=(3, 4, 10, 10))
+    state = first().replace(rows=rows_of(*boards), alien_dir=1)
+    for found, wanted in zip((state.alien_map, state.f_bullet_map, state.e_bullet_map), boards, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    obs = game().observe(state.replace(rows=state.rows[0]), game().default_params)
+    np.testing.assert_array_equal(obs[..., 3], boards[0, 0])  # aliens that move right
 
 
 @pytest.mark.parametrize("difficulty_ramping", [pytest.param(True, marks=pytest.mark.slow), False])

@@ -95,7 +95,7 @@ class Valley(Environment[MountainCarState, ParamsT]):
         )
 
     def draw_start(self, key: jax.Array, params: ParamsT) -> Float:
-        """The space of positions along the valley."""
+        """Draws the initial position, float32 ()."""
         return random.uniform(key, (), params.reset_low, params.reset_high)
 
     def init_state(self, draws: Float, params: ParamsT) -> MountainCarState:

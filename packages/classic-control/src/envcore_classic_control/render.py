@@ -17,8 +17,12 @@ from envcore.typing import FloatParam
 def paint_cartpole(
     height: int, x: jax.Array, theta: jax.Array, length: FloatParam, x_threshold: FloatParam
 ) -> jax.Array:
-    """Paints the cart on its rail, which ends at `x_threshold`, and the pole. The width is twice the height."""
-    end, pole = x_threshold, 2 * length
+    """Paints the cart on its rail, which ends at `x_threshold`, and the pole. The width is twice the height.
+
+    If the rail has no end, the picture follows the cart.
+    """
+    is_endless, pole = jnp.isinf(x_threshold), 2 * length
+    x, end = jnp.where(is_endless, 0.0, x), jnp.where(is_endless, 2.4, x_threshold)
     window = painting.Window.around(x=(-end - 0.5, end + 0.5), y=(-0.55, jnp.maximum(pole, 1.0) + 0.8), aspect=2.0)
     cart = figures.cart_and_pole(x, theta, pole, rail_end=end)
     return painting.paint(height, window, (painting.half_plane(-0.19), painting.SHADE), *cart)
@@ -88,7 +92,7 @@ def paint_mountain_car(
 ) -> jax.Array:
     """Paints the hill, a wall at its left end, the car and a flag at `goal_position`. Its aspect ratio is 3 to 2.
 
-    `force` is what the foot of the hill says, in capital letters.
+    `force` is the text at the foot of the hill, in capital letters.
     """
     window, layers = figures.car_on_hill(position, goal_position, min_position, max_position)
     words = painting.text(force, (max_position - 0.75, 0.03), 0.06), painting.PAPER

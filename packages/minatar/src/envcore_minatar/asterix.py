@@ -78,7 +78,7 @@ class AsterixState(MinAtarState):
 
 
 def words_of(entities: ArrayLike) -> dict[str, jax.Array]:
-    """Returns the state fields for such `entities`."""
+    """Returns the fields for `state.replace`, given entities like `state.entities`. Entity i is in row i + 1."""
     filled, column, _, from_left, gold = jnp.moveaxis(jnp.asarray(entities).astype(jnp.uint32), -1, 0)
     columns = packing.pack_lanes(jnp.moveaxis(filled * (column + 1), -1, 0))
     return {"columns": columns, "from_left": packing.mask_of(from_left), "gold": packing.mask_of(gold)}

@@ -64,7 +64,7 @@ class BreakoutState(MinAtarState):
 
 
 def bricks_of(brick_map: ArrayLike) -> jax.Array:
-    """Converts such a board, of zeros and ones or bools, to `bricks`."""
+    """Converts boards like `state.brick_map`, of zeros and ones or bools, (..., 10, 10), to `bricks`, uint32 (...)."""
     rows = packing.from_board(brick_map)
     return functools.reduce(lax.bitwise_or, [rows[..., i + 1] << SIDE * i for i in range(3)])
 

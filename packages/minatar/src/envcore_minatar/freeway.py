@@ -84,7 +84,7 @@ class FreewayState(MinAtarState):
 
 
 def lanes_of(cars: ArrayLike) -> dict[str, jax.Array]:
-    """Returns the state fields for such `cars`."""
+    """Returns the fields for `state.replace`, given cars like `state.cars`. Car i is in row i + 1, whatever its row."""
     xs, _, timers, speeds = jnp.moveaxis(jnp.asarray(cars).astype(jnp.int32), -1, 0)
     numbers = {"xs": xs, "timers": timers, "speeds": jnp.abs(speeds) + jnp.where(speeds > 0, 8, 0)}
     return {name: packing.pack_lanes(jnp.moveaxis(number, -1, 0)) for name, number in numbers.items()}
@@ -174,8 +174,9 @@ class Freeway(Game[FreewayState, Word]):
         self, state: FreewayState, action: jax.Array, draws: MinAtarDraws[Word], params: MinAtarParams
     ) -> tuple[FreewayState, jax.Array, jax.Array]:
         after, reward, _ = super().transition(state, action, draws, params)
-        after = end_at_limit(after.replace(time=next_time(state.time)), params)
-        return after, reward, after.terminal
+        # `play` doesn't get params. Without `terminal`, the game would continue after its end.
+        over = after.terminal | is_time_up(next_time(state.time), params.max_steps_in_episode)
+        return after.replace(terminal=over), reward, over
 
     def play(self, state: FreewayState, action: jax.Array, draws: Word) -> tuple[FreewayState, jax.Array]:
         pos, move_timer = _move_chicken(state, action)
@@ -210,15 +211,6 @@ class Freeway(Game[FreewayState, Word]):
         from envcore_minatar.render import paint_freeway
 
         return paint_freeway(height, state.pos, state.move_timer, state.cars, move_period=_MOVE_PERIOD)
-
-
-def end_at_limit(state: FreewayState, params: MinAtarParams) -> FreewayState:
-    """Marks the state as terminal if the time limit is reached. `time` includes the step that led to it.
-
-    This is separate from `play`, which doesn't get params. Without `terminal`, the game would continue after its end.
-    """
-    over = state.terminal | is_time_up(state.time, params.max_steps_in_episode)
-    return state.replace(terminal=over)
 
 
 def _new_cars(words: jax.Array) -> jax.Array:

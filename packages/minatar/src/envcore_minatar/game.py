@@ -1,4 +1,4 @@
-"""`Game`, the base class of MinAtar's games, which stands for the original's wrapper `Environment`, MinAtar 1.0.15.
+"""`Game`, the base class of MinAtar's games. It does the work of `Environment`, the wrapper in MinAtar 1.0.15.
 
 A game implements its rules in `play(state, action, draws)`, a deterministic function, and draws the random numbers of a
 step in `draw_game`. The base class adds action sets and sticky actions, and keeps finished games unchanged.

@@ -310,7 +310,10 @@ class Seaquest(Game[SeaquestState, SeaquestDraws]):
         return state, reward.astype(jnp.float32)
 
     def observe(self, state: SeaquestState, params: MinAtarParams) -> jax.Array:
-        return observe_sea(state)
+        water = compute_once(_water, state.enemies, state.divers)
+        first, second = compute_once(lambda words: [jnp.pad(word, 1) for word in words], water)  # only vectorizes alone
+        third = compute_once(_player_and_gauges, state.replace(time=None, divers=None, enemies=None))
+        return expand_once(_expand, first, second, third)
 
     def paint(self, state: SeaquestState, height: int) -> jax.Array:
         from envcore_minatar.render import paint_seaquest
@@ -563,14 +566,6 @@ def _enemy_bullets(enemies: Enemies, moves: jax.Array, x: Number) -> list[tuple[
 
 
 # The observation: three words of bits per row, and a mask for each cell and word.
-
-
-def observe_sea(state: SeaquestState) -> jax.Array:
-    """Returns the observation, bool (10, 10, 10)."""
-    water = compute_once(_water, state.enemies, state.divers)
-    first, second = compute_once(lambda words: [jnp.pad(word, 1) for word in words], water)  # only vectorizes alone
-    third = compute_once(_player_and_gauges, state.replace(time=None, divers=None, enemies=None))
-    return expand_once(_expand, first, second, third)
 
 
 def visible_things(state: SeaquestState) -> tuple[tuple[jax.Array, ...], ...]:

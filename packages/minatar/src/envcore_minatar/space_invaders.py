@@ -203,7 +203,7 @@ class SpaceInvaders(Game[SpaceInvadersState, tuple[()]]):
             return np.where(channel == self.channels.index(name), 1 << column + SIDE * board, 0).astype(np.uint32)
 
         cannon_column = np.where(channel == self.channels.index("cannon"), column, SIDE).astype(np.int32)
-        right = -(state.alien_dir > 0).astype(jnp.uint32)  # all bits or none
+        right = packing.fill(jnp.asarray(state.alien_dir) > 0)  # all bits or none
         masks = (
             (shows("alien", 0) | shows("friendly_bullet", 1) | shows("enemy_bullet", 2))
             | ((shows("alien_left", 0) & ~right) | (shows("alien_right", 0) & right))
@@ -241,7 +241,7 @@ def _events(before: SpaceInvadersState, action: jax.Array) -> _Events:
 
     period = jnp.minimum(count(aliens), before.enemy_move_interval)
     edge = jnp.where(before.alien_dir > 0, bit(SIDE - 1), bit(0))
-    turn = marches & ((occupied_columns(aliens) & edge) != 0)
+    turn = marches & ((packing.union(aliens) & edge) != 0)
     reached = reached | jnp.where(turn, aliens[BOTTOM], np.uint32(0))
     aliens = aliens_march(aliens, marches, before.alien_dir > 0, turn)
     reached = reached | (aliens[BOTTOM] & cannon)
@@ -256,7 +256,7 @@ def _events(before: SpaceInvadersState, action: jax.Array) -> _Events:
         shooter_row=shooter_row,
         shooter_column=shooter_column,
         kills=kills,
-        cleared=occupied_columns(left) == 0,
+        cleared=packing.union(left) == 0,
     )
 
 
@@ -295,11 +295,10 @@ def aliens_march(aliens: Rows, marches: jax.Array, right: jax.Array, turn: jax.A
 
 def nearest_alien(aliens: Rows, cannon: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Returns row and column (a row with one bit set) of the lowest alien in the nearest occupied column."""
-    columns = occupied_columns(aliens)
+    columns = packing.union(aliens)
     up_to_cannon = cannon | (cannon - 1)
-    left = _highest(columns & up_to_cannon)
-    right = (columns & ~up_to_cannon) | bit(2 * SIDE)  # farther away than any column on the left
-    right = right & -right
+    left = packing.last(columns & up_to_cannon)
+    right = packing.first(columns & ~up_to_cannon | bit(2 * SIDE))  # that bit is farther away than any on the left
     # With left = 2**l and right = 2**r, this is pos - l <= r - pos. Without a column on the left, the product is 0.
     column = jnp.where(cannon * cannon <= left * right, left, right)
     row = functools.reduce(jnp.maximum, [jnp.where((aliens[y] & column) != 0, y, 0) for y in range(SIDE)])
@@ -324,17 +323,18 @@ def next_wave(aliens: Rows, cleared: jax.Array) -> Rows:
 
 
 def join_boards(aliens: Iterable[ArrayLike], ours: Iterable[ArrayLike], theirs: Iterable[ArrayLike]) -> jax.Array:
-    """Returns the words of the rows that contain these boards."""
+    """Returns the words of the rows that contain these boards, given as rows of bits."""
     words = [
         row | lax.shift_left(our, np.uint32(SIDE)) | lax.shift_left(their, np.uint32(2 * SIDE))
         for row, our, their in zip(aliens, ours, theirs, strict=True)
     ]
-    return jnp.stack([*words[:BOTTOM], words[BOTTOM] | BOTTOM_MARK])
+    return jnp.stack([*words[:BOTTOM], words[BOTTOM] | BOTTOM_MARK], axis=-1)
 
 
-def occupied_columns(rows: Rows) -> jax.Array:
-    """Returns the columns in which any row has a bit set."""
-    return packing.union(rows)
+def rows_of(alien_map: ArrayLike, f_bullet_map: ArrayLike, e_bullet_map: ArrayLike) -> jax.Array:
+    """Converts boards like those of the state, of zeros and ones or bools, (..., 10, 10), to `rows`, (..., 10)."""
+    boards = map(packing.from_board, (alien_map, f_bullet_map, e_bullet_map))
+    return join_boards(*(jnp.moveaxis(board, -1, 0) for board in boards))
 
 
 def count(rows: Rows) -> jax.Array:
@@ -345,10 +345,3 @@ def count(rows: Rows) -> jax.Array:
         packing.union([lax.shift_left(row, np.uint32(SIDE * i)) for i, row in enumerate(three)]) for three in threes
     ]
     return functools.reduce(lax.add, map(lax.population_count, words)).astype(jnp.int32)
-
-
-def _highest(row: jax.Array) -> jax.Array:
-    """Returns the highest bit of a row."""
-    for distance in (1, 2, 4, 8):
-        row = row | lax.shift_right_logical(row, np.uint32(distance))
-    return row ^ lax.shift_right_logical(row, np.uint32(1))
