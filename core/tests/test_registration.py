@@ -218,6 +218,7 @@ def test_an_environment_of_a_module_that_nothing_announces(
 @dataclasses.dataclass(frozen=True)
 class Grid(toy.Counter):
     size: int = dataclasses.field(kw_only=True)
+    is_torus: bool = False
 
     def __post_init__(self) -> None:
         if self.size < 1:
@@ -227,10 +228,11 @@ class Grid(toy.Counter):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"color": 1}, r"^X-v0 has no option 'color'; its options: goal, size\.$"),
+        ({"color": 1}, r"^X-v0 has no option 'color'; its options: goal, is_torus, size\.$"),
         ({}, r"^X-v0 cannot be made: .* missing 1 required keyword-only argument: 'size'$"),
         ({"size": 0}, r"^X-v0 got invalid options: size must be positive, got 0$"),
-        ({"bonus": 1.0}, r"'bonus' is a parameter: params = params\.replace\(bonus=\.\.\.\)"),
+        ({"bonus": 1.0}, r" It is a param: params\.replace\(bonus=\.\.\.\)"),
+        ({"size": 1, "is_torus": "False"}, r"^X-v0's option is_torus must be True or False, got 'False'\.$"),
     ],
 )
 def test_wrong_options(registry: Registry, options: dict[str, Any], message: str) -> None:

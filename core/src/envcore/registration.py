@@ -85,6 +85,9 @@ class Registration(Announced[EnvSpec]):
 
     def _check_names(self, factory: Callable[..., Environment], options: Mapping[str, Any]) -> None:
         parameters = inspect.signature(factory).parameters
+        for name, value in options.items():
+            if isinstance(value, str) and isinstance(getattr(parameters.get(name), "default", None), bool):
+                raise InvalidArgumentError(f"{self.spec.id}'s option {name} must be True or False, got {value!r}.")
         kinds = {each.kind for each in parameters.values()}
         unknown = min(set(options) - set(parameters), default=None)
         if unknown is None or inspect.Parameter.VAR_KEYWORD in kinds:
@@ -94,10 +97,7 @@ class Registration(Announced[EnvSpec]):
             from envcore.engine.arguments import param_names
 
             if unknown in param_names(factory(**self.spec.kwargs).default_params):
-                message += (
-                    f" {unknown!r} is a parameter: params = params.replace({unknown}=...), "
-                    f"or --set {unknown}=... on the command line."
-                )
+                message += f" It is a param: params.replace({unknown}=...), or --set {unknown}=... in commands."
         raise InvalidArgumentError(message)
 
 
