@@ -35,7 +35,7 @@ def make(env_id: str, **env_kwargs: Any) -> tuple[Any, Any]:
       UnregisteredError: the id is unknown.
       InvalidArgumentError: an option is unknown or refused, or a factory did not return an environment.
     """
-    if env_id in _registry:
+    if isinstance(env_id, str) and env_id in _registry:
         env = _registry[env_id](**env_kwargs)
         if not all(hasattr(env, name) for name in ("default_params", "reset", "step")):
             raise InvalidArgumentError(f"the factory of {env_id!r} must return a Gymnax Environment, got {env!r}.")
@@ -57,10 +57,8 @@ def register(env_id: str, factory: Callable[..., Any]) -> None:
     Raises:
       InvalidArgumentError: the id is not a string, is empty or already registered, or the factory is not callable.
     """
-    if not isinstance(env_id, str):
-        raise InvalidArgumentError(f"an environment's id must be a string, got {env_id!r}.")
-    if not env_id:
-        raise InvalidArgumentError("an environment's id must not be empty.")
+    if not isinstance(env_id, str) or not env_id:
+        raise InvalidArgumentError(f"an environment's id must be a string that is not empty, got {env_id!r}.")
     if not callable(factory):
         raise InvalidArgumentError(f"register needs a callable that makes {env_id!r}, got {factory!r}.")
     if env_id in envcore.registry or _registry.get(env_id, factory) is not factory:

@@ -33,6 +33,15 @@ def test_a_state_of_a_modules_own_type():
         _ = module.Swing
 
 
+def test_params_of_a_module_are_gymnaxs():
+    suites = gymnax.environments
+    modules = (suites.minatar.asterix, suites.bsuite.bandit, suites.misc.reacher)
+    for env_id, module in zip(("Asterix-MinAtar", "SimpleBandit-bsuite", "Reacher-misc"), modules, strict=True):
+        params = gymnax.make(env_id)[1]
+        for given, expected in (({}, params), ({"max_steps_in_episode": 7}, params.replace(max_steps_in_episode=7))):
+            assert jax.tree.all(jax.tree.map(np.array_equal, module.EnvParams(**given), expected))
+
+
 STATES = {
     "minatar.breakout": {"ball_y": 3, "ball_x": 0, "ball_dir": 2, "pos": 4, "strike": 0, "last_y": 3, "last_x": 0},
     "classic_control.pendulum": {"theta": np.float64(0.1), "theta_dot": 1},

@@ -86,6 +86,9 @@ def test_infinity_is_no_time_limit():
             assert not step(jax.random.key(0), late, jnp.zeros(1), endless)[3]
         assert not env.is_terminal(late, endless)
     assert env.is_terminal(late, params)
+    for limit in (0.0, np.float32(0.5), float("nan")):
+        with pytest.raises(InvalidParamsError, match="max_steps_in_episode must be"):
+            env.reset(jax.random.key(0), params.replace(max_steps_in_episode=limit))
 
 
 def test_params_of_another_kind_are_refused():

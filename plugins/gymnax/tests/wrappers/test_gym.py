@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from envcore.errors import InvalidArgumentError
 from envcore_gymnax import settings
-from envcore_gymnax.wrappers import GymnaxToGymWrapper, GymnaxToVectorGymWrapper
+from envcore_gymnax.environments import environment
+from envcore_gymnax.wrappers import GymnaxToGymWrapper, GymnaxToVectorGymWrapper, LogWrapper, StickyActionWrapper
+from envcore_gymnax.wrappers.purerl import GymnaxWrapper
 from gymnasium.utils.env_checker import check_env
 
 # pyright: reportAttributeAccessIssue=false, reportPossiblyUnboundVariable=false
@@ -80,6 +82,47 @@ def test_a_batch_for_gymnasium(values):
     assert (abs(obs) <= 0.05).all()  # of the next episode
 
 
+def test_spaces_follow_the_params():
+    env, params = gymnax.make("Pendulum-v1")
+    envs = GymnaxToVectorGymWrapper(env, 2, params)
+    assert envs.action_space is envs.action_space
+    assert (envs.single_action_space.high, envs.action_space.shape) == (2, (2, 1))
+    envs.reset(options={"env_params": params.replace(max_torque=5.0)})
+    assert (envs.single_action_space.high, envs.action_space.high.tolist()) == (5, [[5], [5]])
+
+
+def test_sticky_actions():
+    env, params = gymnax.make("MountainCar-v0")
+    one = GymnaxToGymWrapper(StickyActionWrapper(env, 1.0), params.replace(max_steps_in_episode=2))
+    assert one.env_state.last_action == 0
+    assert [one.step(2)[2:4] for _ in range(2)] == [(False, False), (False, True)]
+    assert one.env_state.last_action == 0  # repeated
+
+
+class Count(environment.Environment):
+    """An environment whose episodes end at step 5, whatever the limit in the params."""
+
+    def step_env(self, key, state, action, params):
+        state = environment.EnvState(state.time + 1)
+        return state.time, state, 0.0, state.time >= 5, {}
+
+    def reset_env(self, key, params):
+        return jnp.int32(0), environment.EnvState(jnp.int32(0))
+
+
+@pytest.mark.parametrize("limit", [1, 9])
+def test_environments_of_users_end_where_they_say(limit):
+    env = GymnaxToGymWrapper(Count(), environment.EnvParams(limit))
+    flags = [env.step(0)[2:4] for _ in range(5)]
+    assert flags == [(False, False)] * 4 + [(limit == 9, limit == 1)]
+
+
+class Scaled(GymnaxWrapper):
+    def step(self, key, state, action, params=None):
+        obs, state, reward, *rest = self._env.step(key, state, action, params)
+        return obs, state, 100 * reward, *rest
+
+
 @pytest.mark.parametrize(
     ("use", "message"),
     [
@@ -87,6 +130,8 @@ def test_a_batch_for_gymnasium(values):
         (lambda env: GymnaxToGymWrapper(env).reset(options="x"), "options must be a dict or None, got 'x'"),
         (lambda env: GymnaxToVectorGymWrapper(env, 2).reset(seed=[1]), r"must have shape \(2,\)"),
         (lambda env: GymnaxToVectorGymWrapper(env, "2"), "num_envs must be a positive integer, got '2'"),
+        (lambda env: GymnaxToVectorGymWrapper(LogWrapper(Scaled(env))), "Scaled must define step_env, not only step"),
+        (lambda env: GymnaxToGymWrapper((env, None)), "make returns a pair, env, params = make"),
         (lambda env: GymnaxToGymWrapper(env).step(2), r"must be in Discrete\(2\): got 2"),
     ],
 )

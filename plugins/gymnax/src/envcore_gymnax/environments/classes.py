@@ -8,7 +8,6 @@ import sys
 from types import ModuleType
 from typing import Any
 
-import envcore
 import jax
 import jax.numpy as jnp
 
@@ -73,30 +72,24 @@ def _class(suite: str, name: str, env_id: str) -> type[EnvcoreEnvironment]:
 
 
 def _module(name: str, cls: type[EnvcoreEnvironment], env_id: str) -> ModuleType:
-    """Makes a module with the class, `EnvState`, which makes states from gymnax's fields, and envcore's `EnvParams`."""
+    """Makes a module with the class, and with `EnvState` and `EnvParams`, which make states and params from fields."""
 
-    def __getattr__(attribute: str) -> Any:  # noqa: N807
-        if attribute == "EnvParams":
-            return type(envcore.make(env_id)[1])
-        if attribute == "EnvState":
-            return _state_class(name, env_id)
-        raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
-
-    module = ModuleType(name, f"gymnax's module for {cls.__name__}.")
-    module.__spec__ = importlib.machinery.ModuleSpec(name, None)
-    vars(module).update({cls.__name__: cls, "__getattr__": __getattr__})
-    sys.modules[name] = module
-    return module
-
-
-@functools.cache
-def _state_class(module: str, env_id: str) -> type:
-    def __new__(cls: type, **fields: Any) -> GymnaxState:  # noqa: N807
+    def new_state(_: type, **fields: Any) -> GymnaxState:
         start = _start(env_id)
         return start.replace(**{name: jnp.asarray(value, getattr(start, name).dtype) for name, value in fields.items()})
 
-    doc = f"Makes a state of {env_id} from numbers of any type. Missing fields have their initial values."
-    return type("EnvState", (), {"__new__": __new__, "__module__": module, "__doc__": doc})
+    def new_params(_: type, **fields: Any) -> Any:
+        return EnvcoreEnvironment(env_id).default_params.replace(**fields)
+
+    state_doc = f"Makes a state of {env_id} from numbers of any type. Missing fields have their initial values."
+    params_doc = f"Makes params of {env_id}. Missing fields have the values of `make`."
+    module = ModuleType(name, f"gymnax's module for {cls.__name__}.")
+    module.__spec__ = importlib.machinery.ModuleSpec(name, None)
+    state = type("EnvState", (), {"__new__": new_state, "__module__": name, "__doc__": state_doc})
+    params = type("EnvParams", (), {"__new__": new_params, "__module__": name, "__doc__": params_doc})
+    vars(module).update({cls.__name__: cls, "EnvState": state, "EnvParams": params})
+    sys.modules[name] = module
+    return module
 
 
 @functools.cache

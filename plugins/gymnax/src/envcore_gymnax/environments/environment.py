@@ -251,7 +251,10 @@ class EnvcoreEnvironment(Environment):
     def _given(self, params: Any) -> Any:
         params = self.default_params if params is None else params
         end = getattr(params, "max_steps_in_episode", 0)
-        if jnp.issubdtype(getattr(end, "dtype", type(end)), jnp.floating):  # programs for gymnax pass jnp.inf
+        if isinstance(end, float | np.floating):  # programs for gymnax pass jnp.inf
+            end = NO_TIME_LIMIT if end == np.inf else int(end) if float(end).is_integer() else end
+            params = params.replace(max_steps_in_episode=end)
+        elif jnp.issubdtype(getattr(end, "dtype", type(end)), jnp.floating):
             finite = jnp.where(jnp.isinf(end), 0, end).astype(jnp.int32)
             params = params.replace(max_steps_in_episode=jnp.where(jnp.isinf(end), NO_TIME_LIMIT, finite))
         return params

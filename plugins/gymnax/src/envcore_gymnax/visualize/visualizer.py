@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import envcore
 import envcore_viewer
 
 
@@ -21,4 +22,5 @@ class Visualizer(envcore_viewer.Visualizer):
     def __init__(
         self, env_arg: Any, env_params_arg: Any, state_seq_arg: Any, reward_seq_arg: Any = None, **options: Any
     ):
-        super().__init__(getattr(env_arg, "env", env_arg), env_params_arg, state_seq_arg, reward_seq_arg, **options)
+        env = env_arg if isinstance(env_arg, envcore.Environment) else getattr(env_arg, "env", env_arg)
+        super().__init__(env, env_params_arg, state_seq_arg, reward_seq_arg, **options)

@@ -8,14 +8,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from envcore_gymnax.wrappers.purerl import GymnaxWrapper, compiled
+from envcore_gymnax.wrappers.purerl import SteppingWrapper
 
 
-class LegacyStepAPIWrapper(GymnaxWrapper):
+class LegacyStepAPIWrapper(SteppingWrapper):
     """Makes `step` return `(obs, state, reward, done, info)`, whether the environment returns five or six values."""
 
-    @compiled
-    def step(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
-        """Takes one step."""
-        obs, state, reward, *flags, info = self._env.step(key, state, action, params)
+    def _stepped(self, step: Any, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+        obs, state, reward, *flags, info = step(key, state, action, params)
         return obs, state, reward, functools.reduce(jnp.logical_or, flags), info

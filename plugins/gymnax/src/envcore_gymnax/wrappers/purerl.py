@@ -27,12 +27,34 @@ class GymnaxWrapper:
     """Base class of wrappers. Forwards other attributes to the wrapped environment."""
 
     def __init__(self, env: Any):
+        if isinstance(env, tuple):
+            raise InvalidArgumentError("a wrapper takes an environment: make returns a pair, env, params = make(...).")
         self._env = env
 
     def __getattr__(self, name: str) -> Any:
         if name == "_env" or name.startswith("__"):  # during a copy `_env` is not set yet
             raise AttributeError(name)
         return getattr(self._env, name)
+
+
+class SteppingWrapper(GymnaxWrapper):
+    """Base class of wrappers that change steps with and without auto-reset in the same way, in `_stepped`."""
+
+    @compiled
+    def step(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
+        """Takes one step."""
+        return self._stepped(self._env.step, key, state, action, params)
+
+    def step_env(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
+        """Takes one step without auto-reset."""
+        return self._stepped(self._env.step_env, key, state, action, params)
+
+    def reset_env(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:
+        """Same as `reset`."""
+        return self.reset(key, params)
+
+    def _stepped(self, step: Any, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+        raise NotImplementedError
 
 
 @struct.dataclass
@@ -48,7 +70,7 @@ class StickyActionState:
     last_action: Any
 
 
-class StickyActionWrapper(GymnaxWrapper):
+class StickyActionWrapper(SteppingWrapper):
     """Repeats the last executed action with a given probability (sticky actions).
 
     Args:
@@ -73,19 +95,17 @@ class StickyActionWrapper(GymnaxWrapper):
         obs, state = self._env.reset(key, params)
         return obs, StickyActionState(state, jnp.zeros((), jnp.int32))
 
-    @compiled
-    def step(self, key: jax.Array, state: StickyActionState, action: Any, params: Any = None) -> tuple[Any, ...]:
-        """Takes one step."""
+    def _stepped(self, step: Any, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
         action = jnp.asarray(action, jnp.int32)
         if self._probability > 0:  # with 0, random numbers are the same as without this wrapper
             key_repeat, key = jax.random.split(key)
             is_repeated = jax.random.bernoulli(key_repeat, self._probability)
             action = jnp.where(is_repeated, state.last_action, action)
-        obs, env_state, *rest = self._env.step(key, state.env_state, action, params)
+        obs, env_state, *rest = step(key, state.env_state, action, params)
         return obs, StickyActionState(env_state, action), *rest
 
 
-class FlattenObservationWrapper(GymnaxWrapper):
+class FlattenObservationWrapper(SteppingWrapper):
     """Flattens observations to vectors."""
 
     def observation_space(self, params: Any = None) -> spaces.Space:
@@ -105,22 +125,11 @@ class FlattenObservationWrapper(GymnaxWrapper):
         obs, state = self._env.reset(key, params)
         return jnp.reshape(obs, (-1,)), state
 
-    @compiled
-    def step(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
-        """Takes one step."""
-        obs, state, reward, *flags, info = self._env.step(key, state, action, params)
+    def _stepped(self, step: Any, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+        obs, state, reward, *flags, info = step(key, state, action, params)
         if "final_observation" in info:
             info = {**info, "final_observation": jnp.reshape(info["final_observation"], (-1,))}
         return jnp.reshape(obs, (-1,)), state, reward, *flags, info
-
-    def reset_env(self, key: jax.Array, params: Any = None) -> tuple[Any, Any]:
-        """Same as `reset`."""
-        return self.reset(key, params)
-
-    def step_env(self, key: jax.Array, state: Any, action: Any, params: Any = None) -> tuple[Any, ...]:
-        """Takes one step without auto-reset."""
-        obs, *rest = self._env.step_env(key, state, action, params)
-        return jnp.reshape(obs, (-1,)), *rest
 
 
 @struct.dataclass
@@ -136,7 +145,7 @@ class LogEnvState:
     timestep: Any
 
 
-class LogWrapper(GymnaxWrapper):
+class LogWrapper(SteppingWrapper):
     """Adds episode returns and lengths to `info`, with gymnax's names.
 
     `returned_episode` is True on the last step of an episode. `returned_episode_returns` and `returned_episode_lengths`
@@ -151,41 +160,26 @@ class LogWrapper(GymnaxWrapper):
         zero, count = jnp.zeros((), jnp.float32), jnp.zeros((), jnp.int32)
         return obs, LogEnvState(state, zero, count, zero, count, jnp.zeros((), jnp.bool_), count)
 
-    @compiled
-    def step(self, key: jax.Array, state: LogEnvState, action: Any, params: Any = None) -> tuple[Any, ...]:
-        """Takes one step."""
-        return _logged(state, *self._env.step(key, state.env_state, action, params))
-
-    def reset_env(self, key: jax.Array, params: Any = None) -> tuple[Any, LogEnvState]:
-        """Same as `reset`."""
-        return self.reset(key, params)
-
-    def step_env(self, key: jax.Array, state: LogEnvState, action: Any, params: Any = None) -> tuple[Any, ...]:
-        """Takes one step without auto-reset."""
-        return _logged(state, *self._env.step_env(key, state.env_state, action, params))
-
-
-def _logged(state: LogEnvState, *result: Any) -> tuple[Any, ...]:
-    """Adds the counters of `LogWrapper` to the result of a step."""
-    obs, env_state, reward, *flags, info = result
-    done = functools.reduce(jnp.logical_or, flags)
-    returns = state.episode_returns + jnp.asarray(reward, jnp.float32).reshape(())
-    lengths = state.episode_lengths + jnp.int32(1)
-    after = LogEnvState(
-        env_state=env_state,
-        episode_returns=jnp.where(done, jnp.zeros_like(returns), returns),
-        episode_lengths=jnp.where(done, jnp.zeros_like(lengths), lengths),
-        returned_episode_returns=jnp.where(done, returns, state.returned_episode_returns),
-        returned_episode_lengths=jnp.where(done, lengths, state.returned_episode_lengths),
-        returned_episode_valid=state.returned_episode_valid | done,
-        timestep=state.timestep + jnp.int32(1),
-    )
-    info = {
-        **info,
-        "returned_episode_returns": after.returned_episode_returns,
-        "returned_episode_lengths": after.returned_episode_lengths,
-        "returned_episode_valid": after.returned_episode_valid,
-        "returned_episode": done,
-        "timestep": after.timestep,
-    }
-    return obs, after, reward, *flags, info
+    def _stepped(self, step: Any, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, ...]:
+        obs, env_state, reward, *flags, info = step(key, state.env_state, action, params)
+        done = functools.reduce(jnp.logical_or, flags)
+        returns = state.episode_returns + jnp.asarray(reward, jnp.float32).reshape(())
+        lengths = state.episode_lengths + jnp.int32(1)
+        after = LogEnvState(
+            env_state=env_state,
+            episode_returns=jnp.where(done, jnp.zeros_like(returns), returns),
+            episode_lengths=jnp.where(done, jnp.zeros_like(lengths), lengths),
+            returned_episode_returns=jnp.where(done, returns, state.returned_episode_returns),
+            returned_episode_lengths=jnp.where(done, lengths, state.returned_episode_lengths),
+            returned_episode_valid=state.returned_episode_valid | done,
+            timestep=state.timestep + jnp.int32(1),
+        )
+        info = {
+            **info,
+            "returned_episode_returns": after.returned_episode_returns,
+            "returned_episode_lengths": after.returned_episode_lengths,
+            "returned_episode_valid": after.returned_episode_valid,
+            "returned_episode": done,
+            "timestep": after.timestep,
+        }
+        return obs, after, reward, *flags, info
