@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import envcore
 import jax
+import numpy as np
 import pytest
 from envcore.specs import PolicySpec
 from envcore_example.policies import windy
@@ -26,6 +29,11 @@ def test_windy_takes_the_shortest_path_of_the_book() -> None:
         assert bool(done) == (number == 14)
 
 
-def test_it_plays_no_other_environment() -> None:
-    with pytest.raises(envcore.EnvcoreError, match="plays WindyGridworld-v0, not Other-v0"):
-        windy("Other-v0", *envcore.make("envcore-example:WindyGridworld-v0", king_moves=True), "")
+@pytest.mark.parametrize(
+    ("options", "params", "argument"),
+    [({"king_moves": True}, {}, ""), ({}, {"goal": np.zeros(2)}, ""), ({}, {}, "typo")],
+)
+def test_it_plays_the_books_grid_only(options: Any, params: Any, argument: str) -> None:
+    env, defaults = envcore.make("envcore-example:WindyGridworld-v0", **options)
+    with pytest.raises(envcore.EnvcoreError, match="the book's grid only, not this Other-v0"):
+        windy("Other-v0", env, defaults.replace(**params), argument)

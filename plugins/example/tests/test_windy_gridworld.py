@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from envcore.errors import InvalidArgumentError
 from envcore_example.windy_gridworld import (
     WindyGridworld,
     WindyGridworldParams,
@@ -141,3 +142,9 @@ def test_the_picture_shows_agent_and_goal() -> None:
     assert agent[0] > agent[2] + 50  # orange
     assert goal[1] > goal[0] + 30  # green
     assert calm.sum() > stormy.sum()
+
+
+@pytest.mark.parametrize("options", [{"rows": 7.0}, {"wind": 5}, {"wind": (0, 0.5)}])
+def test_options_that_are_no_grid(options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgumentError, match="WindyGridworld-v0 got invalid options: "):
+        envcore.make("envcore-example:WindyGridworld-v0", **options)

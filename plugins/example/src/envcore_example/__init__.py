@@ -19,9 +19,5 @@ if TYPE_CHECKING:
     from envcore_example.windy_gridworld import WindyGridworldParams as WindyGridworldParams
     from envcore_example.windy_gridworld import WindyGridworldState as WindyGridworldState
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "windy_gridworld": ["WindyGridworld", "WindyGridworldParams", "WindyGridworldState"],
-    },
-)
+_NAMES = ["WindyGridworld", "WindyGridworldParams", "WindyGridworldState"]
+__getattr__, __dir__, __all__ = lazy_names(__name__, {"windy_gridworld": _NAMES})

@@ -36,11 +36,12 @@ def windy(env_id: str, env: Environment, params: WindyGridworldParams, argument:
       env_id: the environment's id.
       env: the environment.
       params: the environment's params.
-      argument: text after a colon that follows the name. This policy ignores it.
+      argument: text after a colon that follows the name. This policy takes none.
 
     Raises:
-      EnvcoreError: the environment is not the book's.
+      EnvcoreError: the environment is not the book's, or there is an argument.
     """
-    if env.unwrapped != WindyGridworld():
-        raise EnvcoreError(f"the policy windy only plays WindyGridworld-v0, not {env_id}.")
+    is_the_books = env.unwrapped == WindyGridworld() and np.array_equal([params.start, params.goal], [[3, 0], [3, 7]])
+    if argument or not is_the_books:
+        raise EnvcoreError(f"the policy windy takes no argument, and plays the book's grid only, not this {env_id}.")
     return Windy()

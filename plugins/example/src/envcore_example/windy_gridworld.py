@@ -72,11 +72,19 @@ class WindyGridworld(Environment[WindyGridworldState, WindyGridworldParams]):
       rows: number of rows of the grid.
       wind: wind of each column from left to right, in cells upwards. Its length is the number of columns.
       king_moves: use eight moves instead of four (exercise 6.9).
+
+    Raises:
+      ValueError: `rows` or `wind` are not integers.
     """
 
     rows: int = 7
     wind: tuple[int, ...] = (0, 0, 0, 1, 1, 1, 2, 2, 1, 0)
     king_moves: bool = False
+
+    def __post_init__(self) -> None:
+        numbers = (self.rows, *self.wind)
+        if not all(isinstance(number, int | np.integer) for number in numbers):
+            raise ValueError(f"rows and wind must be integers, got {self.rows!r} and {self.wind!r}")
 
     @property
     def default_params(self) -> WindyGridworldParams:
