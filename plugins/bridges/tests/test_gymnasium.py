@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from envcore import spaces
-from envcore.errors import EnvironmentLoadError, InvalidArgumentError
+from envcore.errors import EnvironmentLoadError, InvalidArgumentError, InvalidParamsError, NoPictureError
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched, LogWrapper
 from envcore_bridges import from_gymnasium
@@ -73,7 +73,8 @@ def test_it_plays_as_gymnasium_does_and_a_state_can_be_stepped_twice(env_id: str
     theirs = gymnasium.make(env_id)
     theirs.action_space.seed(0)
     limit = theirs.spec.max_episode_steps if theirs.spec else None
-    assert params.max_steps_in_episode == (limit or envcore.NO_TIME_LIMIT)
+    without = 1000 if env_id == "Blackjack-v1" else envcore.NO_TIME_LIMIT  # its actions are replayed
+    assert params.max_steps_in_episode == (limit or without)
     obs, state = env.reset(key, params)
     their_obs, _ = theirs.reset(seed=seed_of(key))
     assert_same(obs, their_obs)
@@ -115,25 +116,6 @@ def test_a_batch_plays_as_single_environments(env_id: str) -> None:
     jax.tree.map(np.testing.assert_array_equal, [info["final_obs"], reward, done], expected)
 
 
-@pytest.mark.parametrize(
-    ("source", "options", "error", "message"),
-    [
-        (
-            "CartPole-v9",
-            {},
-            InvalidArgumentError,
-            "Gymnasium has no environment 'CartPole-v9'. Did you",
-        ),
-        ("CartPole-v1", {"wrong": 1}, InvalidArgumentError, "unexpected keyword argument 'wrong'"),
-        ("HalfCheetah-v3", {}, EnvironmentLoadError, "gymnasium/HalfCheetah-v3 lacks its simulator"),
-        (dict, {}, InvalidArgumentError, "dict does not make an environment of the library"),
-    ],
-)
-def test_what_is_refused(source: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        from_gymnasium(source, **options)
-
-
 class Counting(gymnasium.Env[Any, Any]):
     """An environment of yours, whose state nobody knows."""
 
@@ -150,6 +132,51 @@ class Counting(gymnasium.Env[Any, Any]):
         return {"count": self.count}, float(action), False, self.count == 9, {"twice": 2 * self.count, "word": "no"}
 
 
+class Odd(Counting):
+    """What its first step returns does not fit what it returns later."""
+
+    observation_space = gymnasium.spaces.Box(0, 2**40, (), np.int64)
+    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012
+
+    def __init__(self, length: int = 0, render_mode: str | None = None):
+        self.length, self.render_mode, self.time = length, render_mode, 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        gymnasium.Env.reset(self, seed=seed)
+        self.time = 0
+        return np.zeros((1,) * self.length, np.int64), {}
+
+    def step(self, action: Any) -> Any:
+        self.time += 1
+        info = {"truncated": False, "y": 0 if self.time == 1 else 2.75}
+        return np.int64(2**40), 0.0, False, self.time == 3, info
+
+    def render(self) -> Any:
+        return np.full((20, 30, 3), 200, np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "error", "message"),
+    [
+        (
+            "CartPole-v9",
+            {},
+            InvalidArgumentError,
+            "Gymnasium has no environment 'CartPole-v9'. Did you",
+        ),
+        ("CartPole-v1", {"wrong": 1}, InvalidArgumentError, "unexpected keyword argument 'wrong'"),
+        ("HalfCheetah-v3", {}, EnvironmentLoadError, "gymnasium/HalfCheetah-v3 lacks its simulator"),
+        (dict, {}, InvalidArgumentError, "dict does not make an environment of the library"),
+        (lambda: Odd(2), {}, InvalidArgumentError, "declares observations in Box.* but `reset` returns .*1, 1"),
+        (lambda: gymnasium.make_vec("CartPole-v1"), {}, InvalidArgumentError, "makes a batch of environments"),
+        ("CartPole-v1", {"x": np.zeros(2)}, InvalidArgumentError, "the option 'x' must be hashable"),
+    ],
+)
+def test_what_is_refused(source: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        from_gymnasium(source, **options)
+
+
 def test_an_environment_of_yours_is_played_again() -> None:
     env = from_gymnasium(lambda: gymnasium.wrappers.TimeLimit(Counting(), 30))
     params = env.default_params
@@ -157,9 +184,32 @@ def test_an_environment_of_yours_is_played_again() -> None:
     obs, state = env.reset(jax.random.key(0))
     after = env.step(jax.random.key(0), state, 2)
     assert after[0]["count"] == obs["count"] + 1
-    assert (after[2], after[-1]["twice"]) == (1.0, 2 * (obs["count"] + 2))
+    assert (after[2], int(after[-1]["twice"])) == (1.0, 2 * (obs["count"] + 2))
     env.reset(jax.random.key(1))
     jax.tree.map(np.testing.assert_array_equal, env.step(jax.random.key(0), state, 2), after)
+
+
+def test_numbers_that_do_not_fit_the_first_ones() -> None:
+    env = from_gymnasium(Odd)
+    params = env.default_params
+    assert params.max_steps_in_episode == 1000  # replayed
+    _, state = env.reset(jax.random.key(0))
+    for number in range(3):
+        _, state, _, done, info = env.step(jax.random.key(0), state, 0)
+        assert (info["y"], done) == (0 if number == 0 else 2.75, number == 2)
+        assert info["final_obs"] == 2**31 - 1
+    with pytest.raises(InvalidParamsError, match="max_steps_in_episode must be from 1 to 1000"):
+        env.reset(jax.random.key(0), params.replace(max_steps_in_episode=2000))
+
+
+def test_pictures_of_an_environment_of_yours() -> None:
+    for make in (Odd, lambda: Odd(render_mode="rgb_array")):
+        env = from_gymnasium(make)
+        picture = env.render(env.reset(jax.random.key(0))[1], env.default_params, height=10)
+        assert (picture.shape, int(picture.min())) == ((10, 15, 3), 200)
+    silent = from_gymnasium(lambda: Odd())
+    with pytest.raises(NoPictureError, match="must take render_mode, or set it to 'rgb_array'"):
+        silent.render(silent.reset(jax.random.key(0))[1], silent.default_params)
 
 
 def test_an_environment_that_is_not_made_anew() -> None:

@@ -129,7 +129,7 @@ def test_options_are_fields_of_the_config() -> None:
     [
         ("Cartpole", {}, "Playground has no environment 'Cartpole'"),
         (CHEAP, {"wrong_option": 1}, "wrong_option"),
-        (CHEAP, {"vary": "nq"}, "vary must name fields of the library's Model that are floats, got 'nq'"),
+        (CHEAP, {"vary": "nq"}, "vary cannot name 'nq': the environment has no floats of this name in its Model"),
         (lambda: wrapper.wrap_for_brax_training(cartpole()), {}, "is wrapped in BraxAutoResetWrapper, which does what"),
     ],
 )

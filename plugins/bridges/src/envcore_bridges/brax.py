@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 from envcore.errors import NoPictureError
 
-from envcore_bridges.base import PhysicsEnvironment, unknown_name
+from envcore_bridges.base.loading import unknown_name
+from envcore_bridges.base.physics import PhysicsEnvironment
 from envcore_bridges.libraries import BY_FAMILY
 
 VARY = ("gravity", "geom_friction", "link.inertia.mass", "dof.damping", "dof.armature", "actuator.gear")

@@ -18,24 +18,19 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar
 
 import jax
+import jax.numpy as jnp
 import numpy as np
-from envcore import spaces
+from envcore import require, spaces, trees
 from envcore.environment import NO_TIME_LIMIT
-from envcore.errors import EnvironmentLoadError, InvalidArgumentError
+from envcore.errors import EnvironmentLoadError, InvalidArgumentError, NoPictureError
 
-from envcore_bridges.base import (
-    ForeignEnvironment,
-    ForeignState,
-    check_opengl,
-    layers,
-    paint_on_host,
-    render_bodies,
-    space_like,
-    unknown_name,
-)
+from envcore_bridges.base.environment import ForeignEnvironment, ForeignState
+from envcore_bridges.base.loading import layers, unknown_name
+from envcore_bridges.base.pictures import check_opengl, paint_on_host, render_bodies
+from envcore_bridges.base.spaces import space_like
 
 _STANDARD_WRAPPERS = ("OrderEnforcing", "PassiveEnvChecker", "TimeLimit")
-_HISTORY = 1000  # actions, if an environment has no time limit
+_HISTORY = 1000  # actions that are replayed at most, if an environment has no time limit
 
 
 def from_gymnasium(source: str | Callable[..., Any], **options: Hashable) -> FromGymnasium:
@@ -61,19 +56,24 @@ class FromGymnasium(ForeignEnvironment):
     Reward and termination: Gymnasium's.
     Truncation: at `params.max_steps_in_episode`, which defaults to the registered limit. Also when the environment
       itself truncates, as ALE does after 108,000 frames.
-    Info: numeric info entries that appear in the first step.
+    Info: numeric info entries that appear in the first step. Python's integers become float32.
     Legal actions: `info["action_mask"]` if Gymnasium provides one, as in Taxi.
     Randomness: the key seeds `reset`. Steps use the random generator stored in the state.
 
     `state.inner["simulator"]`, uint32, stores the simulator's state. For classic control and toy text these are the
     object's values, for MuJoCo `mj_getState` of `mjSTATE_INTEGRATION` and the positions of bodies, and for Atari ALE's
     `cloneState`. Other simulators, such as Box2D, cannot save their state. For these it stores the seed and all actions
-    of the episode, which are replayed if no cached simulator is in that state. This limits their episodes to the
-    registered time limit, or to 1,000 steps without one.
+    of the episode, which are replayed if no cached simulator is in that state. Their time limit cannot be higher than
+    the registered one, or than 1,000 steps without one. The option `max_episode_steps` changes the registered one.
     """
 
+    refused_wrappers = ("Autoreset",)
+
     def load(self) -> Any:
-        return self._made()
+        made = self._made()
+        if hasattr(made, "num_envs"):
+            raise InvalidArgumentError(f"{self.name} makes a batch of environments: make one, and wrap it in Batched.")
+        return made
 
     def _made(self, **more: Any) -> Any:
         import gymnasium  # late, so that envcore lists environments without it
@@ -97,12 +97,22 @@ class FromGymnasium(ForeignEnvironment):
     def check_support(self) -> None:
         if not isinstance(self.source, str) and self._made() is self._made():
             raise InvalidArgumentError(f"{self.source!r} must make a new environment on each call.")
-        _ = self.action_space(None), self.observation_space(None), _simulators(self)
+        space, found = self.observation_space(None), _simulators(self).start_types[1]
+        if jax.tree.map(jnp.shape, jax.eval_shape(space.sample, jax.random.key(0))) != jax.tree.map(jnp.shape, found):
+            raise InvalidArgumentError(f"{self.name} declares observations in {space}, but `reset` returns {found}.")
 
     @property
     def time_limit(self) -> int:
         limits = (each._max_episode_steps for each in layers(self.library_env) if type(each).__name__ == "TimeLimit")
-        return next(limits, NO_TIME_LIMIT)
+        return next(limits, _HISTORY if self._is_replayed else NO_TIME_LIMIT)
+
+    def check_params(self, params: Any) -> None:
+        if self._is_replayed:
+            require.between(params, 1, self.time_limit, "max_steps_in_episode")
+
+    @property
+    def _is_replayed(self) -> bool:
+        return _kind(_without_checks(self.library_env)) is _Replay
 
     def action_space(self, params: Any) -> spaces.Space:
         space = space_like(self.library_env.action_space, None)
@@ -258,10 +268,10 @@ _KINDS = {
 class _Simulators:
     """Pure `reset` and `step` functions of one environment, and the simulators that compute them."""
 
-    def __init__(self, make: Callable[[], Any], history: int) -> None:
-        self._new = functools.partial(_kind(make()), make, history)
-        self._lock, self._hot, self._free = threading.Lock(), dict[bytes, _Simulator](), list[_Simulator]()
+    def __init__(self, kind: type[_Simulator], make: Callable[[], Any], history: int) -> None:
+        self._new = functools.partial(kind, make, history)
         first = self._new()
+        self._lock, self._hot, self._free = threading.Lock(), dict[bytes, _Simulator](), [first]
         self._parallel = first.parallel
         self._obs_space, self._action_space = first.env.observation_space, first.env.action_space
         self._action_space.seed(0)
@@ -269,10 +279,12 @@ class _Simulators:
         self._has_mask, self._words = "action_mask" in info, -(-first.size() // 4)
         start = self._start(first, obs, info)
         *_, info = first.step(self._action_space.sample())
-        values = {name: np.asarray(value) for name, value in info.items() if name != "action_mask"}
-        self._info = {name: _narrow(value) for name, value in values.items() if value.dtype.kind in "biuf"}
-        step = *start, np.float32(0), np.bool_(False), {"truncated": np.bool_(False), **self._info}
-        self._start_types, self._step_types = jax.tree.map(
+        # A Python integer is often the first value of a float.
+        values = {name: np.asarray(value, np.float32 if type(value) is int else None) for name, value in info.items()}
+        kept = (name for name, value in values.items() if value.dtype.kind in "biuf")
+        self._info = {name: _narrow(values[name]) for name in kept if name not in ("action_mask", "truncated")}
+        step = *start, np.float32(0), np.bool_(False), {**self._info, "truncated": np.bool_(False)}
+        self.start_types, self._step_types = jax.tree.map(
             lambda x: jax.ShapeDtypeStruct(np.shape(x), np.asarray(x).dtype), (start, step)
         )
 
@@ -282,10 +294,10 @@ class _Simulators:
         def on_host(words: Any) -> Any:
             # Auto-resets of a batch are padded with equal keys, so compute each once.
             different, numbers = np.unique(np.reshape(words, (-1, 2)), axis=0, return_inverse=True)
-            out = self._run([None] * len(different), different, self._play_start, self._start_types)
+            out = self._run([None] * len(different), different, self._play_start, self.start_types)
             return jax.tree.map(lambda x: x[numbers.ravel()].reshape((*np.shape(words)[:-1], *x.shape[1:])), out)
 
-        return jax.pure_callback(on_host, self._start_types, words, vmap_method="broadcast_all")
+        return jax.pure_callback(on_host, self.start_types, words, vmap_method="broadcast_all")
 
     def step(self, state: jax.Array, action: jax.Array) -> Any:
         """Returns the state, observation, reward, termination and info of a step."""
@@ -335,16 +347,13 @@ class _Simulators:
         space = self._action_space
         action = np.asarray(action, space.dtype)[()] + getattr(space, "start", 0)
         obs, reward, terminated, truncated, info = simulator.step(action)
-        own = {name: info.get(name, 0) for name in self._info}
-        return *self._start(simulator, obs, info), reward, terminated, {"truncated": truncated, **own}
+        own = {name: np.asarray(info.get(name, 0), first.dtype) for name, first in self._info.items()}
+        return *self._start(simulator, obs, info), reward, terminated, {**own, "truncated": truncated}
 
     def _start(self, simulator: _Simulator, obs: Any, info: Any) -> Any:
         data = simulator.save()
         if len(data) > 4 * self._words:
-            raise RuntimeError(
-                f"the state of the simulator needs {len(data)} bytes, but there is room for {4 * self._words}. If this "
-                "simulator stores its actions, set a lower params.max_steps_in_episode."
-            )
+            raise RuntimeError(f"the simulator's state has {len(data)} bytes. There is room for {4 * self._words}.")
         words = np.frombuffer(data.ljust(4 * self._words, b"\0"), np.uint32)
         mask = {"action_mask": np.asarray(info["action_mask"], bool)} if self._has_mask else {}
         return {"simulator": words, **mask}, _ours(self._obs_space, obs)
@@ -357,29 +366,32 @@ def _threads() -> concurrent.futures.ThreadPoolExecutor:
 
 @functools.lru_cache(maxsize=64)
 def _simulators(env: FromGymnasium) -> _Simulators:
-    return _Simulators(functools.partial(_bare, env), _history(env))
+    return _Simulators(_kind(_without_checks(env.library_env)), functools.partial(_bare, env), env.time_limit)
 
 
 @functools.lru_cache(maxsize=8)
 def _painter(env: FromGymnasium) -> tuple[_Simulator, float]:
     """Returns a simulator that renders, and the aspect ratio (width / height) of its images."""
-    kind = _kind(_bare(env))
+    kind = _kind(_without_checks(env.library_env))
     if kind is _Mujoco:
         check_opengl(f"gymnasium/{env.name}")
         return kind(functools.partial(_bare, env), 0), 4 / 3
-    simulator = kind(functools.partial(_bare, env, render_mode="rgb_array"), _history(env))
+    mode = {} if env.library_env.render_mode == "rgb_array" else {"render_mode": "rgb_array"}
+    try:
+        simulator = kind(functools.partial(_bare, env, **mode), env.time_limit)
+    except TypeError as error:
+        raise NoPictureError(f"{env.name} must take render_mode, or set it to 'rgb_array': {error}.") from error
     simulator.reset(0)
     height, width, _ = simulator.picture((1, 1)).shape
     return simulator, width / height
 
 
-def _history(env: FromGymnasium) -> int:
-    return _HISTORY if env.time_limit == NO_TIME_LIMIT else env.time_limit
-
-
 def _bare(env: FromGymnasium, **options: Any) -> Any:
     """Makes a Gymnasium environment without the standard wrappers for time limits and checks."""
-    made = env._made(**options)
+    return _without_checks(env._made(**options))
+
+
+def _without_checks(made: Any) -> Any:
     while type(made).__name__ in _STANDARD_WRAPPERS:
         made = made.env
     return made
@@ -392,9 +404,11 @@ def _kind(env: Any) -> type[_Simulator]:
 
 
 def _narrow(value: np.ndarray) -> np.ndarray:
-    """Converts 64-bit numbers to 32 bits."""
-    kinds = {"f": np.float32, "i": np.int32, "u": np.uint32}
-    return value.astype(kinds[value.dtype.kind]) if value.dtype.itemsize == 8 else value
+    """Converts 64-bit numbers to 32 bits. Integers are limited to what 32 bits can hold."""
+    dtype = np.dtype(trees.NARROW.get(value.dtype.name, value.dtype))
+    if dtype != value.dtype and dtype.kind in "iu":
+        value = value.clip(np.iinfo(dtype).min, np.iinfo(dtype).max)
+    return value.astype(dtype, copy=False)
 
 
 def _ours(space: Any, value: Any) -> Any:

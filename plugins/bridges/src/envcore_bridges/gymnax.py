@@ -19,17 +19,10 @@ from envcore.errors import DatasetError, InvalidArgumentError
 from jax import lax
 from jax.core import Tracer
 
-from envcore_bridges.base import (
-    ForeignEnvironment,
-    ForeignParams,
-    as_dicts,
-    default_numerics,
-    paint_on_host,
-    pixels_of,
-    resized,
-    space_like,
-    unknown_name,
-)
+from envcore_bridges.base.environment import ForeignEnvironment, ForeignParams, as_dicts
+from envcore_bridges.base.loading import default_numerics, unknown_name
+from envcore_bridges.base.pictures import paint_on_host, pixels_of, resized
+from envcore_bridges.base.spaces import space_like
 from envcore_bridges.libraries import BY_FAMILY, is_installed, missing
 
 # Classes of gymnax 1.0 whose observations exceed their declared bounds, because of rewards, a -1 or rounding.

@@ -13,15 +13,9 @@ from envcore import spaces
 from envcore.environment import computed
 from envcore.errors import DatasetError
 
-from envcore_bridges.base import (
-    ForeignEnvironment,
-    ForeignState,
-    as_dicts,
-    default_numerics,
-    layers,
-    resized,
-    unknown_name,
-)
+from envcore_bridges.base.environment import ForeignEnvironment, ForeignState, as_dicts
+from envcore_bridges.base.loading import default_numerics, layers, unknown_name
+from envcore_bridges.base.pictures import resized
 
 _FRAMES = 108_000  # the limit of JAXtari's `AtariWrapper`
 _SPRITES = (

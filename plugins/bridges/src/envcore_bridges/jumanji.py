@@ -15,15 +15,9 @@ from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import DatasetError, EnvironmentLoadError, InvalidArgumentError
 
-from envcore_bridges.base import (
-    ForeignEnvironment,
-    ForeignState,
-    as_dicts,
-    paint_on_host,
-    pixels_of,
-    rebuilt,
-    unknown_name,
-)
+from envcore_bridges.base.environment import ForeignEnvironment, ForeignState, as_dicts
+from envcore_bridges.base.loading import rebuilt, unknown_name
+from envcore_bridges.base.pictures import paint_on_host, pixels_of
 
 
 def from_jumanji(source: str | Callable[..., Any], **options: Hashable) -> FromJumanji:

@@ -79,7 +79,7 @@ def _gymnasium() -> str:
     """Lists Gymnasium's environments and ALE's games."""
     # Leave out versions that Gymnasium no longer makes, and its functional environments, which are in JAX already.
     registered = _found("gymnasium", "envs/__init__.py", r'id="(\w+-v\d+)",\s+entry_point="gymnasium\.envs\.(\w+)')
-    ids = [name for name, kind in registered if not (kind == "mujoco" and name.endswith(("v2", "v3")))]
+    ids = [name for name, kind in registered if not (kind == "mujoco" and name.endswith(("v2", "v3", "Pusher-v4")))]
     games = {rom.stem for rom in _folder("ale_py").glob("roms/*.bin")} - _ATARI_FOR_TWO
     ids += [f"ALE/{game.title().replace('_', '')}-v5" for game in sorted(games)]
     return "\n".join(f"{name}: As registered in Gymnasium." for name in ids)

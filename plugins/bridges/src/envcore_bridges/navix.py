@@ -13,7 +13,9 @@ from envcore import spaces
 from envcore.environment import computed
 from envcore.errors import InvalidArgumentError
 
-from envcore_bridges.base import ForeignEnvironment, ForeignState, default_numerics, resized, unknown_name
+from envcore_bridges.base.environment import ForeignEnvironment, ForeignState
+from envcore_bridges.base.loading import default_numerics, unknown_name
+from envcore_bridges.base.pictures import resized
 
 _MINIGRID_ACTIONS = ("left", "right", "forward", "pickup", "drop", "toggle", "done")
 

@@ -14,7 +14,8 @@ from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT, computed
 from envcore.errors import InvalidArgumentError, NoPictureError
 
-from envcore_bridges.base import ForeignEnvironment, ForeignState, default_numerics, unknown_name
+from envcore_bridges.base.environment import ForeignEnvironment, ForeignState
+from envcore_bridges.base.loading import default_numerics, unknown_name
 
 # `pgx.make` takes no options, so look up the classes of single-player games here.
 _CLASSES = {

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import jax
 from envcore.errors import EnvironmentLoadError
 
-from envcore_bridges.base import PhysicsEnvironment, unknown_name
+from envcore_bridges.base.loading import unknown_name
+from envcore_bridges.base.physics import PhysicsEnvironment
 
 _DRAWN = ("mocap_pos", "mocap_quat", "qpos", "qvel", "xfrc_applied")
 

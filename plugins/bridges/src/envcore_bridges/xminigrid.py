@@ -13,7 +13,9 @@ from envcore import spaces
 from envcore.environment import NO_TIME_LIMIT, computed
 from envcore.errors import InvalidArgumentError
 
-from envcore_bridges.base import ForeignEnvironment, ForeignParams, ForeignState, layers, paint_on_host, unknown_name
+from envcore_bridges.base.environment import ForeignEnvironment, ForeignParams, ForeignState
+from envcore_bridges.base.loading import layers, unknown_name
+from envcore_bridges.base.pictures import paint_on_host
 
 _RULESET = ("goal", "rules", "init_tiles")
 _LARGEST = (12, 11)  # kind and color of a cell

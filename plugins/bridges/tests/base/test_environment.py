@@ -93,7 +93,7 @@ def test_wrappers_that_do_what_is_done_here_are_refused() -> None:
 
 
 def test_what_makes_no_environment_is_refused() -> None:
-    with pytest.raises(InvalidArgumentError, match=r"got an instance of TheirWalk: .* pass `lambda: environment`"):
+    with pytest.raises(InvalidArgumentError, match=r"that makes the environment, got <walk.TheirWalk"):
         FromTheirs.make(TheirWalk())  # pyright: ignore[reportArgumentType]
     with pytest.raises(InvalidArgumentError, match=r"dict does not make an environment .*: .* no attribute 'length'"):
         Needy.make(dict)

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from envcore import random, spaces, trees
 from envcore.devices import vary_alike
 from envcore.engine import arguments
@@ -100,8 +101,8 @@ class ForeignEnvironment(Environment[ForeignState, Any]):
         with errors_of_library(env.name, source, options):
             library_env, limit = env.library_env, env.time_limit
             _ = env.action_space(env.default_params)
-        if limit <= 0:
-            raise InvalidArgumentError(f"{env.name} must have a time limit of at least one step, got {limit}.")
+        if not isinstance(limit, int | np.integer) or limit <= 0:
+            raise InvalidArgumentError(f"{env.name}'s time limit must be a positive integer, got {limit}.")
         for layer in layers(library_env):
             if type(layer).__name__ in cls.refused_wrappers:
                 raise InvalidArgumentError(

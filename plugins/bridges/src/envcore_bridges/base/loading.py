@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Hashable, Iterator, Mapping
 from typing import Any
 
 import jax
@@ -27,11 +27,10 @@ def check_arguments(source: Any, options: Mapping[str, Any]) -> None:
     """Raises `InvalidArgumentError` if `source` is neither a name nor callable, or if an option is not hashable."""
     if not (isinstance(source, str) or callable(source)):
         raise InvalidArgumentError(
-            "a bridge needs a name, or a class or function that makes the environment, got an instance of "
-            f"{type(source).__name__}: to use an existing environment, pass `lambda: environment`."
+            f"a bridge needs a name, or a class or function that makes the environment, got {source!r}."
         )
     for name, value in options.items():
-        if isinstance(value, list | dict | set):
+        if not isinstance(value, Hashable):
             raise InvalidArgumentError(f"the option {name!r} must be hashable, such as a tuple, got {value!r}.")
 
 
@@ -49,7 +48,7 @@ def errors_of_library(name: str, source: Any, options: Mapping[str, Any]) -> Gen
     except (TypeError, ValueError, LookupError, OverflowError, RuntimeError) as error:
         if not options:
             raise
-        raise InvalidArgumentError(str(error)) from error
+        raise InvalidArgumentError(str(error.args[0] if isinstance(error, KeyError) else error)) from error
 
 
 @functools.lru_cache(maxsize=512)

@@ -123,6 +123,6 @@ def _floats(model: Any, name: str) -> np.ndarray:
     """
     value = functools.reduce(lambda tree, part: getattr(tree, part, None), name.split("."), model)
     if not isinstance(value, float | np.ndarray | jax.Array) or np.asarray(value).dtype.kind != "f":
-        kind = type(model).__name__
-        raise InvalidArgumentError(f"vary must name fields of the library's {kind} that are floats, got {name!r}.")
+        has = "no physics model" if model is None else f"no floats of this name in its {type(model).__name__}"
+        raise InvalidArgumentError(f"vary cannot name {name!r}: the environment has {has}.")
     return np.asarray(value, np.float32)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from envcore import spaces
+from envcore import spaces, trees
 from envcore.errors import InvalidArgumentError
 from jax.core import Tracer
 
@@ -21,7 +21,7 @@ def space_like(declared: Any, struct: Any) -> spaces.Space:
     if struct is not None and (declared is None or not _fits(declared, struct)):
         return spaces.unbounded_space(struct)
     parts = getattr(declared, "spaces", None)
-    if parts is not None:
+    if parts is not None and type(declared).__name__ != "OneOf":
         if isinstance(parts, Mapping):
             return spaces.Dict(
                 {name: space_like(part, None if struct is None else struct[name]) for name, part in parts.items()}
@@ -55,8 +55,7 @@ def _box(declared: Any, struct: Any) -> spaces.Space:
     dtype = np.dtype(declared.dtype) if struct is None else np.dtype(struct.dtype)
     if dtype == np.bool_:
         return spaces.Box(False, True, shape, dtype)
-    if dtype.itemsize > 4:
-        dtype = np.dtype({"f": np.float32, "i": np.int32, "u": np.uint32}[dtype.kind])
+    dtype = np.dtype(trees.NARROW.get(dtype.name, dtype))
     low, high = (
         bound if isinstance(bound, Tracer) else _within(bound, dtype) for bound in (declared.low, declared.high)
     )
@@ -64,9 +63,9 @@ def _box(declared: Any, struct: Any) -> spaces.Space:
 
 
 def _within(bound: Any, dtype: np.dtype[Any]) -> Any:
-    """Clips a bound to the range of an integer dtype."""
+    """Clips a bound to the range of an integer dtype. Bounds beyond the range of a float dtype become infinite."""
     bound = np.asarray(bound)
     if dtype.kind not in "iu":
-        return bound
+        return np.where(np.abs(bound) > np.finfo(dtype).max, np.copysign(np.inf, bound), bound)
     info = np.iinfo(dtype)
     return np.clip(bound.astype(np.float64), info.min, info.max).astype(dtype)
