@@ -49,40 +49,43 @@ _KEEPING = ("CartPole-v1", "Catch-bsuite", "Breakout-MinAtar", "Seaquest-MinAtar
 def main() -> None:
     """Parses the command line, measures, prints a table, and writes it to `--out`."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ids", nargs="*", help="environments, suites, or goals of --to-result (default: all)")
+    parser.add_argument("ids", nargs="*", help="environments, our suites, or goals of --to-result (default: all)")
     kinds = parser.add_mutually_exclusive_group()
     for kind in _KINDS:
         kinds.add_argument(f"--{kind}", dest="kind", action="store_const", const=kind)
     parser.add_argument("--num-envs", nargs="+", type=int, default=[2048], help="batch sizes (default: 2048)")
     parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), help=f"programs (default: {', '.join(_CPU)})")
-    parser.add_argument("--steps", type=int, help="steps of each environment (default: a million in total)")
+    parser.add_argument(
+        "--steps", type=int, help="steps of each environment (default: a million in total, 100 with --bridges)"
+    )
     parser.add_argument("--repeats", type=int, default=7, help="timed runs of each program (default: 7)")
     parser.add_argument("--out", type=Path, help="a JSON file, in which new rows replace older ones")
     args = parser.parse_args()
     found: list[dict[str, Any]] = []
-    for line in measure.markdown(_kept(rows(args), found)):
-        print(line, flush=True)
-    if args.out:
-        write(args.out, found)
+    try:
+        for line in measure.markdown(_kept(rows(args), found)):
+            print(line, flush=True)
+    finally:
+        if args.out and found:
+            write(args.out, found)
 
 
 def rows(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Measures and yields rows."""
-    ids = [env_id for name in args.ids or SUITES for env_id in SUITES.get(name, (name,))]
+    given = [env_id for name in args.ids for env_id in SUITES.get(name, (name,))]
+    ids = given or [env_id for suite in SUITES.values() for env_id in suite]
     match args.kind:
         case "gpu":
-            yield from _gpu(args.ids or _ON_GPU, args.repeats)
+            yield from _gpu(given or _ON_GPU, args.repeats)
         case "gymnasium":
             import adapters  # Gymnasium is not in the peers' environment
 
-            yield from adapters.measure_all(args.ids or adapters.ENVIRONMENTS, args.repeats)
+            yield from adapters.measure_all(given or adapters.ENVIRONMENTS, args.repeats)
         case "bridges":
             import bridges  # these libraries are not in the peers' environment
 
             for num_envs in args.num_envs:
-                yield from bridges.measure_all(
-                    args.ids or bridges.ENVIRONMENTS, num_envs, args.steps or 100, args.repeats
-                )
+                yield from bridges.measure_all(given or bridges.ENVIRONMENTS, num_envs, args.steps or 100, args.repeats)
         case "to-result":
             yield from results.measure_all(args.ids)
         case "waiting":

@@ -227,7 +227,8 @@ def _gymnasium(env: Any, num_envs: int, num_steps: int) -> Callable[[jax.Array],
         obs, _ = envs.reset(seed=int(key[-1]))
         total = 0.0
         for step in range(num_steps):
-            total += obs[:, step % obs.shape[1]].sum()
+            numbers = obs.reshape(num_envs, -1)
+            total += numbers[:, step % numbers.shape[1]].sum()
             obs, reward, *_ = envs.step(envs.action_space.sample())
             total += reward.sum()
         return total

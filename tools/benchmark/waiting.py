@@ -113,7 +113,7 @@ def measure_all(ids: Iterable[str], runs: int) -> Iterator[dict[str, Any]]:
                     with tempfile.TemporaryDirectory() as folder:
                         arguments = __file__, side, program, env_id, folder
                         found.append([measure.in_process(*arguments, *more) for more in ([], ["--cached"])])
-                row[program] = [round(min(each), 2) for each in zip(*found, strict=True)]
+                row[program] = [None if None in each else round(min(each), 2) for each in zip(*found, strict=True)]
             yield row
 
 

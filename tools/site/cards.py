@@ -21,7 +21,7 @@ class Translator(HTML5Translator):
 
     def visit_image(self, node: Any) -> None:
         node["loading"] = "lazy"
-        node.setdefault("alt", "what the code above shows")
+        node.setdefault("alt", "output of the code above")
         super().visit_image(node)
 
     def starttag(self, node: Any, tagname: str, suffix: str = "\n", empty: bool = False, **attributes: Any) -> str:

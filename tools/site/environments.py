@@ -37,7 +37,7 @@ def write_pages(folder: Path, modules: Path) -> None:
     found: dict[str, list[Registration]] = {name: [] for name in SUITES}
     for each in our_environments():
         found[each.distribution].append(each)
-    lines = ["# Environments", "", "A page for each, with its rules, its params and what agents earn.", ""]
+    lines = ["# Environments", "", "A page for each, with its rules, its params and the returns of trained agents.", ""]
     for distribution, title in SUITES.items():
         for each in found[distribution]:
             with without_downloads(each.spec.id):
@@ -148,7 +148,7 @@ def _facts(found: Registration, env: Any, params: Any) -> list[str]:
 
 
 def _learning(env_id: str, returns: Any) -> list[str]:
-    """What agents earn, and how they learned."""
+    """The returns of trained agents, and how they learned."""
     if returns is None:
         return []
     command = f"envcore train {returns['algorithm']} {env_id}"
@@ -159,10 +159,10 @@ def _learning(env_id: str, returns: Any) -> list[str]:
     )
     if env_id in names():
         best = checkpoint.load(path_of(env_id), AboutAgent)[1].returns["mean_return"]
-        text += f' `envcore_baselines.load("{env_id}")` is the best agent that is known, which earns {best:.4g}.'
+        text += f' `envcore_baselines.load("{env_id}")` is the best known agent. Its mean return is {best:.4g}.'
     text += fidelity.return_in_the_original(env_id)
     return [
-        "## What agents earn",
+        "## Learning results",
         "",
         text,
         "",

@@ -26,8 +26,8 @@ _NAMES = {
     "umbrella_length": "UmbrellaChain",
 }
 _FORMULAS = (
-    "The originals of these environments are research code that is no installable package. The tests have their rules "
-    "once more, in numpy, and play whole episodes beside them."
+    "The originals of these environments are not installable. The tests reimplement their rules in numpy, and compare "
+    "whole episodes."
 )
 
 
@@ -42,18 +42,18 @@ def sentence(env_id: str) -> str:
     if row is None:
         return ""
     transitions = [f"{recorded:,} recorded transitions"] if recorded else []
-    transitions += [f"{row['transitions']:,} beside the original"] if row["transitions"] else []
+    transitions += [f"{row['transitions']:,} in lockstep with the original"] if row["transitions"] else []
     what = " and ".join(transitions) or f"{row['numbers']:,} numbers of whole episodes, with the original's rules"
     difference = f"; the largest difference is {_difference(row)}" if row["difference"] else ", all equal"
     return what + difference
 
 
 def return_in_the_original(env_id: str) -> str:
-    """What the best agent earns in the original's own program, as a sentence; "" if it was not played there."""
+    """A sentence about the best agent's return in the original's own program. "" if it was not played there."""
     row = next((row for row in json.loads(_AGENTS.read_text()) if row["id"] == env_id), None)
     if row is None:
         return ""
-    return f" In {row['original']} itself it earns {row['mean']:.4g}, over {row['episodes']} episodes."
+    return f" In {row['original']} itself it is {row['mean']:.4g}, over {row['episodes']} episodes."
 
 
 def _figures() -> list[str]:
@@ -62,19 +62,19 @@ def _figures() -> list[str]:
     end = ("numbers", "largest difference", "of the tolerance")
     lines: list[str] = []
     for original in dict.fromkeys(originals.values()):
-        rows = [("environment", "recorded", "beside it", *end), ("---",) * 6]
+        rows = [("environment", "recorded", "in lockstep", *end), ("---",) * 6]
         for env_id in [env_id for env_id in compared if originals.get(env_id) == original]:
             beside = compared[env_id]["transitions"]
             counts = f"{recorded[env_id]:,}", f"{beside:,}" if beside else "recordings only"
             rows.append((_link(env_id), *counts, *_findings(compared[env_id])))
-        lines += [f"### Beside {original}", "", *_table(rows), ""]
+        lines += [f"### Compared with {original}", "", *_table(rows), ""]
     rows = [("environment", *end), ("---",) * 4]
     rows += [(_link(env_id), *_findings(row)) for env_id, row in compared.items() if env_id not in originals]
-    return [*lines, "### Beside the originals' formulas", "", _FORMULAS, "", *_table(rows)]
+    return [*lines, "### Compared with the originals' formulas", "", _FORMULAS, "", *_table(rows)]
 
 
 def _agents() -> list[str]:
-    """What the trained agents earn in envcore and in the originals."""
+    """Mean returns of the trained agents in envcore and in the originals."""
     rows = [("environment", "original", "in the original", "in envcore", "z"), ("---",) * 5]
     for row in json.loads(_AGENTS.read_text()):
         theirs = f"{row['mean']:.4g} ± {row['std'] / row['episodes'] ** 0.5:.2g}"

@@ -19,9 +19,9 @@ def section(found: Registration) -> list[str]:
     rows = [f"| {release} | {text} |" for release, text in _changes(found).items()]
     stem, _, end = spec.id.rpartition("-v")
     if stem:
-        next_id = f"Rules that Gymnasium changes in a version of its own come as `{stem}-v{int(end) + 1}`"
+        next_id = f"If Gymnasium changes the rules in a new version, they get the id `{stem}-v{int(end) + 1}`"
     else:
-        next_id = f"Rules that change come as a new id, `{spec.id}-v1`"
+        next_id = f"Changed rules get a new id, `{spec.id}-v1`"
     number = _history(spec.id).get("number")
     return [
         "## Versions",
@@ -31,7 +31,7 @@ def section(found: Registration) -> list[str]:
         "|---|---|",
         *rows,
         "",
-        f"{next_id}, and the old one stays ([what makes a new version](../about/versions.md)).",
+        f"{next_id}. The old id keeps its rules ([what makes a new version](../about/versions.md)).",
         "",
     ]
 
