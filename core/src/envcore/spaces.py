@@ -197,7 +197,7 @@ class Box(ArraySpace):
             bound = jnp.stack([jnp.asarray(x, self.dtype) for x in bound])
         if isinstance(bound, Tracer):
             return jnp.broadcast_to(bound.astype(self.dtype), self.shape)
-        values = np.asarray(bound)
+        values = np.array(bound)  # a copy, which the caller cannot change
         cast = self.cast(values)
         is_float = jnp.issubdtype(self.dtype, jnp.floating)
         if (np.isinf(cast) & ~np.isinf(values) if is_float else cast != values).any():

@@ -21,6 +21,12 @@ class TestConstruction:
         assert Box([[0, 0], [0, 0]], 1).shape == (2, 2)
         assert Box(0, 1, [4]).shape == (4,)
 
+    def test_bounds_are_copied(self):
+        low = np.zeros(2, np.float32)
+        space = Box(low, 1)
+        low[0] = 3
+        assert space.low.tolist() == [0, 0]
+
     def test_a_symmetric_box(self):
         assert symmetric_box([1, np.inf]) == Box([-1, -np.inf], [1, np.inf])
 
