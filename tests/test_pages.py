@@ -42,10 +42,11 @@ def name_of(page: Path) -> str:
 
 
 def requirements(text: str) -> list[str]:
-    """What the first install command of a page installs; of JAX, the build for CPUs."""
+    """What the install commands of a page install; of JAX, the build for CPUs."""
     commands = [found for block in SHELL.findall(text) for found in INSTALL.findall(block)]
     assert commands, "the page has no install command"
-    return shlex.split(commands[0].replace("\\\n", " ").replace("[cuda]", ""), comments=True)
+    plain = [command.replace("\\\n", " ").replace("[cuda]", "") for command in commands]
+    return [each for command in plain for each in shlex.split(command, comments=True)]
 
 
 class Venv:
