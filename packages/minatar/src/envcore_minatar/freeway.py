@@ -84,7 +84,7 @@ class FreewayState(MinAtarState):
 
 
 def lanes_of(cars: ArrayLike) -> dict[str, jax.Array]:
-    """Returns the fields for `state.replace`, given cars like `state.cars`. Car i is in row i + 1, whatever its row."""
+    """Returns the fields for `state.replace`, given cars like `state.cars`. Car i drives in row i + 1."""
     xs, _, timers, speeds = jnp.moveaxis(jnp.asarray(cars).astype(jnp.int32), -1, 0)
     numbers = {"xs": xs, "timers": timers, "speeds": jnp.abs(speeds) + jnp.where(speeds > 0, 8, 0)}
     return {name: packing.pack_lanes(jnp.moveaxis(number, -1, 0)) for name, number in numbers.items()}

@@ -376,7 +376,7 @@ def _painter(env: FromGymnasium) -> tuple[_Simulator, float]:
     if kind is _Mujoco:
         check_opengl(f"gymnasium/{env.name}")
         return kind(functools.partial(_bare, env), 0), 4 / 3
-    mode = {} if env.library_env.render_mode == "rgb_array" else {"render_mode": "rgb_array"}
+    mode = {} if getattr(env.library_env, "render_mode", None) == "rgb_array" else {"render_mode": "rgb_array"}
     try:
         simulator = kind(functools.partial(_bare, env, **mode), env.time_limit)
     except TypeError as error:
