@@ -82,5 +82,5 @@ def test_spaces_observations_and_pictures_get_the_params_inside() -> None:
 def test_make_hints_at_params_inside() -> None:
     registry = Registry()
     registry.register("Gain-v0", "toy:make_gain")
-    with pytest.raises(InvalidArgumentError, match="'bonus' is a parameter"):
+    with pytest.raises(InvalidArgumentError, match="It is a param"):
         registry.make("Gain-v0", bonus=1.0)

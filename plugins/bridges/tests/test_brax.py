@@ -185,7 +185,11 @@ def test_pictures() -> None:
     [
         ("antelope", {}, "brax has no environment 'antelope'"),
         ("reacher", {"wrong_option": 1}, "got an unexpected keyword argument 'wrong_option'"),
-        ("reacher", {"vary": ("link.mass",)}, r"fields of the library's System that are floats, got 'link\.mass'"),
+        (
+            "reacher",
+            {"vary": ("link.mass",)},
+            r"cannot name 'link.mass': the environment has no floats of this name in its System",
+        ),
         (functools.partial(brax.envs.create, "fast"), {}, r"is wrapped in \w+Wrapper, which does what envcore does"),
     ],
 )
