@@ -82,8 +82,9 @@ def test_recurrent_ppo_learns_after_a_rollout_from_the_steps_that_it_took() -> N
     (members,) = lanes_of(IDS, {})
     program, nothing = Program(members, bsuite.recurrent_ppo), np.zeros(2, np.int32)
     first = program.start(jax.random.key(0))
+    start = jax.tree.map(jnp.copy, first.agent_state)
     state, *_ = program.advance(first, nothing, bsuite.RECURRENT_PPO_CONFIG.rollout_steps - 1)
-    start, before = first.agent_state, state.agent_state
+    before = jax.tree.map(jnp.copy, state.agent_state)
     after = program.advance(state, nothing, 1)[0].agent_state
     jax.tree.map(np.testing.assert_array_equal, before.learner.agent, start.learner.agent)
     weights = (jax.tree.leaves(each.learner.agent.network) for each in (before, after))
