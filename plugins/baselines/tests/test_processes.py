@@ -58,7 +58,7 @@ SLOW = """
 import sys, time
 import envcore_cli
 from envcore_baselines import training
-training._SECONDS = 1e9
+training.train.__kwdefaults__["checkpoint_seconds"] = 1e9
 point, told = training._point, []
 def noticed(*args):
     if args[-1] >= 3:
@@ -85,6 +85,7 @@ def test_training_in_two_processes_goes_on_after_one_was_killed(by_two: Path, tm
         with commands(*pair(*TRAIN, str(killed), program=SLOW.replace("1e9", "0.0"))) as found:
             for each in found:
                 wait_until_trained(each)
+            assert (killed / "checkpoint.safetensors").exists()
             found[number].process.send_signal(signal.SIGKILL)
             assert found[1 - number].end()[0] != 0
     with commands(*pair(*TRAIN, str(killed))) as found:
