@@ -97,7 +97,7 @@ class Registration(Announced[EnvSpec]):
             from envcore.engine.arguments import param_names
 
             if unknown in param_names(factory(**self.spec.kwargs).default_params):
-                message += f" It is a param: params.replace({unknown}=...), or --set {unknown}=... in commands."
+                message += f" It is a param: params.replace({unknown}=...)."
         raise InvalidArgumentError(message)
 
 

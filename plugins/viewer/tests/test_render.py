@@ -132,7 +132,7 @@ class TestRender:
         args = ("--out", str(tmp_path / "a.gif"), "--steps", "1000000", "--num-envs", "1000")
         code, _, err = run("render", "Counter-v0", *args)
         assert code == 1
-        assert re.match(r"error: --steps [\d,]+ would take about .*: choose fewer steps or copies, or a smaller", err)
+        assert re.match(r"error: steps [\d,]+ would take about .*: choose fewer steps or copies, or a smaller", err)
         assert err.count("\n") == 1
 
 

@@ -68,7 +68,7 @@ def render(
     sizes = [_frame_bytes(player.env, params, height) for player, (_, params) in zip(players, made, strict=True)]
     needed = num_envs * sum(count * size for count, size in zip(counts, sizes, strict=True))
     advice = "choose fewer steps or copies, or a smaller height"
-    memory.check_total("--steps", max(counts), needed, memory.host_bytes(), advice)
+    memory.check_total("steps", max(counts), needed, memory.host_bytes(), advice)
     videos = []
     for choice, player, (_, params), count in zip(choices, players, made, counts, strict=True):
         env = player.env
