@@ -1,4 +1,4 @@
-"""Files of pytrees: exact round trips, damage, and disks without space."""
+"""Files of pytrees: exact round trips, and damage."""
 
 from __future__ import annotations
 
