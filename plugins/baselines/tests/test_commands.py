@@ -14,10 +14,10 @@ import pytest
 import typer.core
 from envcore import registry
 from envcore_baselines import algorithms, commands, training
-from envcore_baselines.run import CHECKPOINT, saved_curve
 from envcore_baselines.run import Run as PlannedRun
+from envcore_baselines.run import saved_curve
 from envcore_baselines.training import CURVE_CSV, CURVE_PNG
-from envcore_runs.folder import claimed
+from envcore_runs.folder import CHECKPOINT, claimed
 from PIL import Image
 
 if TYPE_CHECKING:

@@ -33,11 +33,12 @@ def test_tuples_and_arrays_come_back(tmp_path: Path) -> None:
 
 def test_a_damaged_file(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"run\.json is damaged: Expected .* - at `\$\.num_seeds`"):
-        Run.load(saved(RUN, tmp_path, num_seeds=0))
+        Run.load(saved(RUN, tmp_path, num_seeds="two"))
 
 
-def test_the_folder_of_a_rollout(tmp_path: Path) -> None:
-    (tmp_path / RUN_JSON).write_text('{"env_id": "Counter-v0"}')
+@pytest.mark.parametrize("about", [{"env_id": "Counter-v0"}, {"algorithm": "ppo", "env_ids": ["Counter-v0"]}])
+def test_the_folder_of_a_rollout_or_a_sweep(about: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / RUN_JSON).write_text(json.dumps(about))
     with pytest.raises(FileError, match="holds another run, not a training"):
         Run.load(tmp_path)
 

@@ -15,8 +15,8 @@ from command_line import Run as Command
 from envcore.errors import EnvcoreError, FileError, InvalidArgumentError
 from envcore_baselines import training
 from envcore_baselines.errors import ConfigError
-from envcore_baselines.run import CHECKPOINT
 from envcore_runs import checkpoint
+from envcore_runs.folder import CHECKPOINT
 from envcore_testing.compilation import programs_compiled
 from guessing import Guess, GuessState
 from toy import Counter
@@ -32,7 +32,7 @@ def three_points(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "_POINTS", 3)
 
 
-def train(**arguments: Any) -> envcore_baselines.Trained:
+def train(**arguments: Any) -> envcore_baselines.TrainingResult:
     return envcore_baselines.train("ppo", "Counter-v0", **{**SMALL, **arguments})
 
 

@@ -75,17 +75,26 @@ def test_a_process_that_dies_ends_the_others(killed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "message"),
+    ("args", "variables", "message"),
     [
-        (("--process-id", "1"), "coordinator_address should be defined"),
-        (("--coordinator", "127.0.0.1:1"), "Number of processes must be defined"),
+        (("--process-id", "1"), {}, "coordinator_address should be defined"),
+        (("--coordinator", "127.0.0.1:1"), {}, "Number of processes must be defined"),
+        ((), {"SLURM_NTASKS": "4"}, r"coordinator_address should be defined.* To run alone, pass num_processes=1\."),
     ],
 )
-def test_errors_are_one_line(args: tuple[str, ...], message: str) -> None:
-    with commands(Command(*ROLLOUT, *args)) as (command,):
+def test_errors_are_one_line(args: tuple[str, ...], variables: dict[str, str], message: str) -> None:
+    with commands(Command(*ROLLOUT, *args, variables=variables)) as (command,):
         status, _, err = command.end()
     assert status == 1
     assert re.fullmatch(rf"error: JAX cannot connect the processes: \w+: {message}.*\n", err)
+
+
+@pytest.mark.parametrize(
+    ("coordinator", "address"),
+    [("127.0.0.1:9", "127.0.0.1:9"), ("localhost:9", "localhost:9"), ("[::1]:9", "[::1]:9"), ("node3:9", None)],
+)
+def test_where_process_0_listens(coordinator: str, address: str | None) -> None:
+    assert distributed._address(coordinator) == address
 
 
 def test_things_are_split_evenly() -> None:

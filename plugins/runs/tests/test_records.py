@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from envcore.errors import FileError
-from envcore_runs.records import File, Natural
+from envcore_runs.records import File
 
 
 @dataclasses.dataclass(frozen=True)
 class Record:
     name: str
-    sizes: list[Natural]
+    sizes: list[int]
     scale: float = 1.0
 
     def __post_init__(self) -> None:

@@ -20,6 +20,7 @@ from envcore.environment import NO_TIME_LIMIT
 from envcore.errors import EnvcoreError, FileError, InvalidArgumentError, InvalidParamsError, UnknownEnvironmentError
 from envcore_runs import loop as loop_module
 from envcore_runs import run as run_module
+from envcore_runs.folder import locked
 from envcore_runs.run import RolloutResult, planned, rollout
 from rollouts import RECORD, files, saved, stops_after
 
@@ -133,6 +134,16 @@ def test_what_is_saved(tmp_path: Path) -> None:
     assert math.isnan(again.steps_per_second)
     saved(tmp_path / "short", num_envs=2, steps=1)
     assert json.loads((tmp_path / "short" / "statistics.json").read_text())["mean_return"] is None
+
+
+def test_a_folder_of_another_rollout_or_in_use(tmp_path: Path) -> None:
+    saved(tmp_path, steps=1)
+    before = files(tmp_path)
+    with pytest.raises(FileError, match="holds another run: its seed is 3, not 4"):
+        saved(tmp_path, steps=1, seed=4)
+    with locked(tmp_path), pytest.raises(FileError, match="another process is writing to"):
+        saved(tmp_path, steps=1)
+    assert files(tmp_path) == before
 
 
 @pytest.mark.parametrize("chunks", [0, 1, 4])

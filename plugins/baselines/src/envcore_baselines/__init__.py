@@ -14,10 +14,11 @@ from envcore.lazy import lazy_names
 TYPE_CHECKING = False  # type checkers treat it as True
 if TYPE_CHECKING:
     from envcore_baselines.trained import TrainedAgent as TrainedAgent
+    from envcore_baselines.trained import agents_of as agents_of
     from envcore_baselines.trained import load as load
-    from envcore_baselines.training import Trained as Trained
+    from envcore_baselines.training import TrainingResult as TrainingResult
     from envcore_baselines.training import train as train
 
 __getattr__, __dir__, __all__ = lazy_names(
-    __name__, {"trained": ["TrainedAgent", "load"], "training": ["Trained", "train"]}
+    __name__, {"trained": ["TrainedAgent", "agents_of", "load"], "training": ["TrainingResult", "train"]}
 )

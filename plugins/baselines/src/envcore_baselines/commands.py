@@ -17,7 +17,7 @@ from envcore_baselines import algorithms, settings
 from envcore_baselines.errors import ConfigError
 
 if TYPE_CHECKING:
-    from envcore_baselines.training import Trained
+    from envcore_baselines.training import TrainingResult
 
 
 def _repeatable(metavar: str, text: str) -> Any:
@@ -140,7 +140,7 @@ def evaluate(
     output.show(table)
 
 
-def _report(trained: Trained, out: Path) -> None:
+def _report(trained: TrainingResult, out: Path) -> None:
     """Prints the mean return of a training, and for a sweep a row per combination, the best first."""
     import numpy as np
     from rich.table import Table

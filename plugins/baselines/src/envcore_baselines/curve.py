@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from envcore_runs.records import Positive
 
 _Rows = list[list[float]]
 
@@ -50,8 +49,8 @@ class Curve:
         since the previous point, NaN where there was nothing to measure.
     """
 
-    num_agents: Positive
-    steps: list[Positive] = dataclasses.field(default_factory=list[int])
+    num_agents: int
+    steps: list[int] = dataclasses.field(default_factory=list[int])
     columns: dict[str, _Rows] = dataclasses.field(default_factory=dict[str, _Rows])
 
     def __len__(self) -> int:

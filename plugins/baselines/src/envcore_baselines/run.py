@@ -16,15 +16,12 @@ from envcore.random import key_of
 from envcore_runs import checkpoint, user_modules
 from envcore_runs import folder as run_folder
 from envcore_runs.choice import choose
-from envcore_runs.folder import RUN
-from envcore_runs.records import Natural, Positive
+from envcore_runs.folder import CHECKPOINT, RUN
 
 from envcore_baselines import algorithms
 from envcore_baselines.curve import Curve
 from envcore_baselines.learner import Constants, Learner, each_agent
 from envcore_baselines.sweep import Swept
-
-CHECKPOINT = "checkpoint.safetensors"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,12 +47,12 @@ class Run:
     options: dict[str, Any]
     params: dict[str, Any]
     config: dict[str, Any]
-    seed: Natural
-    num_seeds: Positive
+    seed: int
+    num_seeds: int
     sweep: dict[str, list[int | float]] = dataclasses.field(default_factory=dict[str, list[int | float]])
     randomize: dict[str, list[int | float]] = dataclasses.field(default_factory=dict[str, list[int | float]])
     network: str = ""
-    evaluation_episodes: Natural = 0
+    evaluation_episodes: int = 0
 
     def __post_init__(self) -> None:
         # JSON has no tuples.
@@ -68,7 +65,7 @@ class Run:
         Raises:
           FileError: the folder contains no training, or its file is damaged.
         """
-        if "algorithm" not in run_folder.load(folder, dict[str, Any]):
+        if "config" not in run_folder.load(folder, dict[str, Any]):
             raise FileError(f"{folder} holds another run, not a training.")
         return run_folder.load(folder, cls)
 

@@ -79,8 +79,7 @@ class TrainedAgent:
         """
         learner = run.learner(env, params)
         # With randomized params, the checkpoint also contains the params of the running episodes.
-        trained = run.learner(*run.make()) if run.randomize else learner
-        at_last, _ = restored(folder, run, trained)
+        at_last, _ = restored(folder, run, run.learner(*run.make()) if run.randomize else learner)
         agents = at_last.best if best else at_last.state.agent
         expected = jax.eval_shape(jax.vmap(learner.init), run.starts).agent
         if jax.tree.map(np.shape, agents) != jax.tree.map(np.shape, expected):

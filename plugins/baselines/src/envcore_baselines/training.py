@@ -11,7 +11,6 @@ agents.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import math
@@ -33,12 +32,13 @@ from envcore_runs import checkpoint, distributed, memory, signals
 from envcore_runs import folder as run_folder
 from envcore_runs.choice import choice_of
 from envcore_runs.description import described
+from envcore_runs.folder import CHECKPOINT
 from jax.sharding import NamedSharding
 
 from envcore_baselines import algorithms
 from envcore_baselines.curve import Curve, Point
 from envcore_baselines.learner import Constants, Learner, Metrics, each_agent
-from envcore_baselines.run import CHECKPOINT, Agents, Run, restored
+from envcore_baselines.run import Agents, Run, restored
 from envcore_baselines.trained import TrainedAgent, play
 
 CURVE_CSV, CURVE_PNG = "curve.csv", "curve.png"
@@ -50,7 +50,7 @@ Callback = Callable[[Point], bool | None]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Trained:
+class TrainingResult:
     """The result of `train`. Agents are in the order of their seeds, and in a sweep combination by combination.
 
     Attributes:
@@ -97,7 +97,7 @@ def train(
     devices: int | None = None,
     checkpoint_seconds: float = 5.0,
     **settings: Any,
-) -> Trained:
+) -> TrainingResult:
     """Trains agents side by side, like the command `envcore train`.
 
     Args:
@@ -120,7 +120,7 @@ def train(
       callback: called with each of about a hundred points of the curve. See `envcore_baselines.curve.Point`. Return
         True, in any process, to stop training early. The agents are saved then, and in a single process also when the
         callback raises an error. Callbacks in `envcore_baselines.loggers` write to TensorBoard and similar tools.
-      devices: number of devices to split the agents over. By default all.
+      devices: maximum number of devices per process to split the agents over. By default all.
       checkpoint_seconds: minimum time between two checkpoints in `out`. Checkpoints are written at points of the curve
         and take at most a tenth of the time.
       **settings: settings of the algorithm. They override the environment's tuned settings and the defaults.
@@ -160,13 +160,12 @@ def train(
     )
     learner, folder = run.learner(*made, algorithm, network), None if out is None else Path(out).absolute()
     sharding = distributed.sharding_of_some(len(run.agents), devices)
-    claimed = run_folder.claimed(folder, dataclasses.asdict(run)) if folder else contextlib.nullcontext()
     advice = "Train fewer agents at once, or choose a smaller num_envs or replay_capacity."
-    with claimed, memory.explained("this training", advice):
+    with run_folder.claimed(folder, dataclasses.asdict(run)), memory.explained("this training", advice):
         agents, curve = _train(run, learner, Constants(made[1]), folder, sharding, callback, checkpoint_seconds)
         if folder and distributed.is_first():
             replace(folder / CURVE_PNG, curve.to_png(f"{run.algorithm} in {run.env_id}", run.groups))
-    return Trained(
+    return TrainingResult(
         run,
         np.array(curve.steps, np.int64),
         run.names,

@@ -24,12 +24,11 @@ from envcore.errors import EnvcoreError, FileError
 from envcore.files import replace
 from envcore_baselines.bsuite import Agent, random_agent, run, runner
 from envcore_bsuite.sweep import EPISODES, log_path
-from envcore_runs.folder import claimed
+from envcore_runs.folder import CHECKPOINT, claimed
 from periodic import periodic_agent
 
 FEW = ("memory_len/0", "memory_len/2")  # one program
 MORE = (*FEW, "bandit/3")  # two
-CHECKPOINT = "checkpoint.safetensors"
 
 
 def logs(folder: Path) -> dict[str, bytes]:
@@ -154,7 +153,7 @@ def test_an_interrupted_run_continues(tmp_path: Path, agent: Any, monkeypatch: p
             run(agent, tmp_path / "parts", MORE, progress=interrupt)
         assert (tmp_path / "parts" / CHECKPOINT).exists()
         assert logs(tmp_path / "parts") != logs(tmp_path / "whole")
-    monkeypatch.setattr(runner, "_SECONDS", 0.0)
+    monkeypatch.setattr(runner, "_SAVING", 0.0)
     run(agent, tmp_path / "parts", ["bandit/3"])  # what was interrupted is finished first
     run(agent, tmp_path / "parts", MORE)
     assert logs(tmp_path / "parts") == logs(tmp_path / "whole")
@@ -164,7 +163,7 @@ def test_an_interrupted_run_continues(tmp_path: Path, agent: Any, monkeypatch: p
 @pytest.mark.slow
 def test_a_killed_run_continues(tmp_path: Path) -> None:
     code = (
-        "import sys; from envcore_baselines.bsuite import random_agent, run, runner; runner._SECONDS = 0.0; "
+        "import sys; from envcore_baselines.bsuite import random_agent, run, runner; runner._SAVING = 0.0; "
         f"run(random_agent, sys.argv[1], {MORE})"
     )
     for seconds in (0.0, 0.1, 0.3, 1.0):
@@ -189,7 +188,7 @@ def test_a_full_disk_is_one_line_and_the_run_continues(tmp_path: Path, monkeypat
             raise FileError(f"cannot write {path}: No space left on device.")
         replace(path, content)
 
-    monkeypatch.setattr(runner, "_SECONDS", 0.0)
+    monkeypatch.setattr(runner, "_SAVING", 0.0)
     monkeypatch.setattr(runner, "replace", fails)
     with pytest.raises(FileError, match=r"cannot write .*\.csv: No space left on device\."):
         run(random_agent, tmp_path / "parts", FEW)

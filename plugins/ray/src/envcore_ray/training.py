@@ -42,8 +42,8 @@ def trainable(algorithm: Algorithm, env: str | Environment, **arguments: Any) ->
     arguments = {"algorithm": algorithm, "env": env, "checkpoint_seconds": 0.0, **arguments}
 
     def train(config: dict[str, Any]) -> None:
-        from envcore_baselines.run import CHECKPOINT, saved_curve
-        from envcore_runs.folder import RUN
+        from envcore_baselines.run import saved_curve
+        from envcore_runs.folder import CHECKPOINT, RUN
 
         with tempfile.TemporaryDirectory() as name:
             folder, result, reported = Path(name), dict[str, float](), 0

@@ -32,12 +32,6 @@ _LIBRARIES = ("envcore", "jax", "jaxlib", "numpy", "flax")
 _SETTINGS = ("jax_enable_x64", "jax_default_prng_impl", "jax_threefry_partitionable", "jax_default_matmul_precision")
 
 
-class _Runtime:
-    """State of this process."""
-
-    is_connected = False
-
-
 def start(
     given: Any = None,
     devices: int | None = None,
@@ -74,8 +68,8 @@ def start(
         )
         jax.devices()
     except Exception as error:  # from JAX, its runtime, or the cluster's manager
-        raise ProcessError(f"JAX cannot connect the processes: {one_line(error)}") from error
-    _Runtime.is_connected = True
+        advice = "" if is_asked else " To run alone, pass num_processes=1."
+        raise ProcessError(f"JAX cannot connect the processes: {one_line(error)}{advice}") from error
     _check_same(given)
 
 
@@ -162,7 +156,7 @@ def sharding_of_some(count: int, devices: int | None = None) -> NamedSharding:
 
 def leave(status: int) -> None:
     """Exits a failed process at once if there are others, because a regular exit would wait for them."""
-    if _Runtime.is_connected:
+    if jax.distributed.is_initialized():
         sys.stderr.flush()
         os._exit(status)
 

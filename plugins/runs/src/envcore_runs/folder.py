@@ -20,23 +20,27 @@ T = TypeVar("T")
 
 RUN = "run.json"
 """The file that describes the run in a folder."""
+CHECKPOINT = "checkpoint.safetensors"
+"""The file with the state of the run."""
 
 
 @contextlib.contextmanager
-def claimed(folder: str | Path, run: Mapping[str, Any]) -> Generator[None]:
+def claimed(folder: Path | None, run: Mapping[str, Any]) -> Generator[None]:
     """Creates the folder of a run, or checks that it belongs to this run. Locks it until the end of the block.
 
     All processes of the command must call it.
 
     Args:
-      folder: path of the folder.
+      folder: path of the folder. None does nothing.
       run: everything that determines the run's results, as JSON values.
 
     Raises:
       FileError: the folder contains another run or other files, another command is writing to it, it cannot be written,
         or not all processes see it.
     """
-    folder = Path(folder)
+    if folder is None:
+        yield
+        return
     with _claimed(folder, run) if distributed.is_first() else contextlib.nullcontext():
         distributed.any_says(False)  # only the first process locks the folder
         if distributed.any_says(not (folder / RUN).exists()):

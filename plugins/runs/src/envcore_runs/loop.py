@@ -20,7 +20,6 @@ from jax.sharding import NamedSharding, PartitionSpec
 from envcore_runs import distributed, memory
 from envcore_runs.episodes import Episodes, joined
 from envcore_runs.policies import Player, batch_policy, outside_action_space
-from envcore_runs.records import Natural
 
 _MEASURING = 1.0
 """Minimum duration in seconds of a rollout without a number of steps, so that its speed can be measured."""
@@ -43,8 +42,8 @@ class Progress:
       moments: moments of the episodes counted so far, see `episodes.joined`.
     """
 
-    steps: Natural
-    unfinished: Natural
+    steps: int
+    unfinished: int
     moments: list[float]
 
 

@@ -3,7 +3,7 @@
     @dataclasses.dataclass(frozen=True)
     class Shard:
         file: str
-        num_steps: Positive
+        num_steps: int
 
     shard = File(folder / "shard.json").read(Shard)
 
@@ -16,15 +16,12 @@ import dataclasses
 import json
 import tomllib
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 import msgspec
 from envcore.errors import EnvcoreError, FileError
 
 T = TypeVar("T")
-
-Natural = Annotated[int, msgspec.Meta(ge=0)]
-Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,7 +6,6 @@ recorded, `trajectories`. After a kill at any time, call it again to continue, w
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import json
@@ -30,11 +29,12 @@ from envcore_runs import checkpoint, distributed, folder, memory, signals, traje
 from envcore_runs.choice import choice_of, with_params
 from envcore_runs.description import described
 from envcore_runs.episodes import EpisodeStatistics
+from envcore_runs.folder import CHECKPOINT
 from envcore_runs.loop import Loop, Plan, Progress, check_memory
 from envcore_runs.policies import batch_policy, find_player
 from envcore_runs.trajectories import Trajectories
 
-CHECKPOINT, STATISTICS = "checkpoint.safetensors", "statistics.json"
+STATISTICS = "statistics.json"
 
 _CHUNK = 2**20
 """Steps of all environments between two checkpoints. This takes about 10 ms for a light environment, and less than a
@@ -177,20 +177,20 @@ def planned(
 def run(plan: Plan, progress: Callable[[RolloutResult], None] | None = None) -> RolloutResult:
     """Runs a planned rollout. Like `rollout`, whose errors it raises."""
     whole = {**plan.about, "record": plan.record, "steps_per_chunk": plan.chunk}
-    claimed = contextlib.nullcontext() if plan.folder is None else folder.claimed(plan.folder, whole)
     show = progress or (lambda result: None)
-    with claimed, memory.explained(f"num_envs {plan.num_envs:,}"):
+    with folder.claimed(plan.folder, whole), memory.explained(f"num_envs {plan.num_envs:,}"):
         found = recorded = None
         if plan.folder is not None:
             path = plan.folder / CHECKPOINT
             found = checkpoint.load(path, Progress) if path.exists() else None
-            folder.check_agreed(plan.folder, found[1].steps if found else 0)
+            resumed_after = found[1].steps if found else 0
+            folder.check_agreed(plan.folder, resumed_after)
             if plan.record:
                 struct = trajectories.step_struct(plan.player.env, plan.params, plan.record)
                 recorded = Trajectories(plan.folder / trajectories.TRAJECTORIES, plan.record, plan.about, struct)
-                recorded.resume(found[1].steps if found else 0)
+                recorded.resume(resumed_after)
             if found and plan.is_complete(found[1], 0.0):
-                result = _result(plan, found[1], found[1].steps, 0.0, 0.0)
+                result = _result(plan, found[1], resumed_after, 0.0, 0.0)
                 show(result)
                 return result
         loop = Loop(plan, recorded and recorded.chosen)
@@ -227,8 +227,8 @@ def _save(folder: Path, loop: Loop, recorded: Trajectories | None) -> None:
         if recorded:
             recorded.save(progress.steps)
         statistics = dataclasses.asdict(_statistics(progress)).items()
-        shown = {name: value if math.isfinite(value) else None for name, value in statistics}
-        facts = {"steps": progress.steps, "unfinished": progress.unfinished, **shown}
+        finite = {name: value if math.isfinite(value) else None for name, value in statistics}
+        facts = {"steps": progress.steps, "unfinished": progress.unfinished, **finite}
         replace(folder / STATISTICS, (json.dumps(facts, indent=1) + "\n").encode())
         checkpoint.save(folder / CHECKPOINT, carry, dataclasses.asdict(progress))
 

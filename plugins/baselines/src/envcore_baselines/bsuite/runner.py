@@ -21,15 +21,14 @@ from envcore.errors import InvalidArgumentError
 from envcore.files import replace
 from envcore.random import key_of
 from envcore_bsuite.sweep import EPISODES, EXPERIMENTS, SWEEP, log_path
-from envcore_runs import checkpoint, signals
+from envcore_runs import checkpoint, memory, signals
 from envcore_runs.description import described, name_of
-from envcore_runs.folder import claimed
+from envcore_runs.folder import CHECKPOINT, claimed
 
 from envcore_baselines.bsuite.agents import MakeAgent
 from envcore_baselines.bsuite.program import Lanes, LaneState, Program, Row, lanes_of, row_of
 
-_CHECKPOINT = "checkpoint.safetensors"
-_SECONDS = 60.0  # between checkpoints
+_SAVING = 60.0  # seconds between checkpoints
 _CHUNK_SECONDS = 0.5  # per call of the program, which signals cannot interrupt
 _TENTHS = (10, 12, 14, 17, 20, 25, 30, 40, 50, 60, 70, 80, 90)
 
@@ -62,16 +61,17 @@ def run(
       InvalidArgumentError: an id or an experiment is unknown, or the seed or an option is invalid.
       ConfigError: `make_agent` does not return an `Agent`, or the types in the agent's state change.
       KeyboardInterrupt, SystemExit: you pressed Ctrl-C, or SIGTERM arrived. The run is saved.
+      NotEnoughMemoryError: the settings do not fit into memory side by side.
       FileError: the folder contains another run, another process is writing to it, its checkpoint is damaged or does
         not fit the agent, or a file cannot be written. Existing files are not changed.
     """
     wanted, key, options = _checked_ids(ids), key_of(seed), dict(options or {})
     if unknown := options.keys() - EXPERIMENTS.keys():
         raise InvalidArgumentError(f"options: bsuite has no experiment {unknown.pop()!r}.")
-    folder, show = Path(results_dir), progress or (lambda played, total: None)
+    folder, show = Path(results_dir).absolute(), progress or (lambda played, total: None)
     about = {"agent": name_of(make_agent), "seed": int(seed), "options": described(options)}
-    with claimed(folder, about):
-        path = folder / _CHECKPOINT
+    with claimed(folder, about), memory.explained("this agent", "Choose fewer settings at once."):
+        path = folder / CHECKPOINT
         first = checkpoint.load(path, _Saved)[1].ids if path.exists() else []
         finished = {each for each in wanted if each not in first and _is_finished(folder, each)}
         rest = [each for each in wanted if each not in first and each not in finished]
@@ -95,7 +95,7 @@ class _Saved:
 def _play(folder: Path, lanes: Lanes, program: Program, key: jax.Array, show: Callable[[int], None]) -> None:
     """Plays lanes until all have finished. Saves regularly, on a signal, and at the end."""
     state, rows = program.start(key), [list[Row]() for _ in lanes.ids]
-    if (path := folder / _CHECKPOINT).exists():  # of these lanes, because checkpoints of finished programs are removed
+    if (path := folder / CHECKPOINT).exists():  # of these lanes, because checkpoints of finished programs are removed
         tensors, saved_then = checkpoint.load(path, _Saved)
         state, rows = checkpoint.restore(path, tensors, state), saved_then.rows
         del tensors  # frees memory, as much as the state needs
@@ -112,7 +112,7 @@ def _play(folder: Path, lanes: Lanes, program: Program, key: jax.Array, show: Ca
             show(int(np.minimum(row["episode"], num_episodes).sum()))
             taken, steps = int(row["steps"][0]) - steps, int(row["steps"][0])
             chunk = max(int(taken * _CHUNK_SECONDS / (time.perf_counter() - start)), 1)
-            if time.monotonic() - saved > _SECONDS:
+            if time.monotonic() - saved > _SAVING:
                 _save(folder, lanes, state, rows)
                 saved = time.monotonic()
         _save(folder, lanes, state, rows)
@@ -122,7 +122,7 @@ def _play(folder: Path, lanes: Lanes, program: Program, key: jax.Array, show: Ca
 
 def _save(folder: Path, lanes: Lanes, state: LaneState, rows: list[list[Row]]) -> None:
     """Writes the checkpoint, then the logs, so that every row in the logs is also in the checkpoint."""
-    checkpoint.save(folder / _CHECKPOINT, state, dataclasses.asdict(_Saved(list(lanes.ids), rows)))
+    checkpoint.save(folder / CHECKPOINT, state, dataclasses.asdict(_Saved(list(lanes.ids), rows)))
     for bsuite_id, each in zip(lanes.ids, rows, strict=True):
         if each:
             write_log(folder, bsuite_id, each)
