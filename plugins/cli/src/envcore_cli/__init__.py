@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
+from types import FrameType
 
 
 def main() -> None:
@@ -11,16 +15,15 @@ def main() -> None:
     Errors of envcore or of the operating system are printed in one line, with exit status 1. Ctrl-C prints one line and
     exits with 130. SIGTERM exits with 143.
     """
-    import signal
     import warnings
 
     from envcore.errors import EnvcoreError, PluginWarning
-    from envcore_runs import signals
 
     from envcore_cli.errors import Interrupted
 
-    # Raised as an exception, so that unfinished files are removed and the terminal is restored.
-    signal.signal(signal.SIGTERM, lambda signum, frame: signals.stop(signum))
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(signum) is not signal.SIG_IGN:  # as a shell sets SIGINT for its background jobs
+            signal.signal(signum, _stop)
     # `list` and `plugins` show broken plugins in their tables, so a warning would repeat that.
     warnings.simplefilter("ignore", PluginWarning)
     try:
@@ -45,6 +48,26 @@ def main() -> None:
         _fail("")
 
 
+def _stop(signum: int, frame: FrameType | None) -> None:
+    """Ends the command with an exception, so that unfinished files are removed and the terminal is restored.
+
+    During an import it ends at once, because an exception there may be lost, or crash the process. This is most of the
+    time before the command begins. In JAX's callback of the garbage collector, where exceptions are lost, it waits.
+    """
+    if frame and frame.f_code.co_name == "_xla_gc_callback":
+        threading.Timer(0.01, os.kill, (os.getpid(), signum)).start()
+        return
+    while frame and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+        frame = frame.f_back
+    if frame:
+        if signum == signal.SIGINT:
+            os.write(2, b"interrupted\n")
+        os._exit(128 + signum)
+    from envcore_runs import signals
+
+    signals.stop(signum)
+
+
 def _run() -> None:
     from envcore_cli.app import app
 
@@ -66,6 +89,4 @@ def _fail(message: str) -> None:
 
 def _discard_output() -> None:
     """Stops Python from failing at exit when it flushes text that cannot be written."""
-    import os
-
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
