@@ -59,7 +59,7 @@ def test_evaluate_takes_the_id_of_a_shipped_agent(run: Run) -> None:
     assert row.split()[1:] == ["500", "0"]
     code, _, err = run("evaluate", "CartPole-v2")
     assert code == 1
-    assert "CartPole-v2 is neither an environment with a trained agent nor the folder of a run. Did you mean" in err
+    assert "CartPole-v2 is neither the folder of a run nor an environment with a trained agent. Did you mean" in err
     code, _, err = run("evaluate", "CartPole-v1", "--best")
     assert (code, err) == (1, "error: best needs the folder of a run, because a shipped agent has no curve.\n")
 
@@ -92,7 +92,7 @@ def test_params_that_are_drawn_for_each_episode(run: Run, tmp_path: Path) -> Non
     policy = ("--num-envs", "2", "--steps", "4", "--policy", f"trained:{out}")
     assert run("rollout", "Counter-v0", *policy)[0] == 0
     other = run("rollout", "Counter-v0", "--option", "goal=4", *policy)[2]
-    assert "do not fit Counter: they were trained with other spaces." in other
+    assert "do not fit Counter: they were trained in Counter-v0 with other spaces." in other
     assert "holds another run" in run(*train, "--randomize", "max_steps_in_episode=5,9")[2]
 
 
@@ -155,7 +155,11 @@ def test_a_folder_that_cannot_be_used(run: Run, tmp_path: Path) -> None:
         code, _, err = run(*TRAIN, *SETTINGS, "--out", str(out))
         assert (code, err.count("\n")) == (1, 1)
         assert f"another process is writing to {out}: wait until it has ended" in err
-    assert run("evaluate", str(out)) == (1, "", f"error: {out / CHECKPOINT} does not exist.\n")
+    assert run("evaluate", str(out)) == (
+        1,
+        "",
+        f"error: {out} holds no trained agents yet: repeat the command that trains them.\n",
+    )
     (out / CHECKPOINT).write_bytes(b"no tensors")
     code, _, err = run(*TRAIN, *SETTINGS, "--out", str(out))
     assert (code, err.count("\n")) == (1, 1)

@@ -141,7 +141,7 @@ def test_as_a_policy_of_the_command_line(run: Run, run_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("trained", "Counter-v0"), "Counter-v0 is neither an environment with a trained agent nor"),
+        (("trained", "Counter-v0"), "there is no trained agent for Counter-v0."),
         (("trained:nowhere", "Counter-v0"), "nowhere holds no run: there is no run.json in it."),
         (("trained", "DeepSea-bsuite", "--option", "size=9"), "does not fit at "),
         (("trained", "MemoryChain-bsuite"), "policy trained has a memory"),

@@ -193,6 +193,13 @@ def test_checkpoints_come_as_often_as_asked(seconds: float, saved: list[bool], t
         ),
         ("ppo", "Counter-v0", {"devices": 0}, InvalidArgumentError, "devices must be a positive integer, got 0"),
         ("ppo", "Counter-v0", {"seed": -1}, InvalidArgumentError, "seed must be an integer from 0"),
+        (
+            "ppo",
+            "Counter-v0",
+            {"gae_lambda": 0.5, "sweep": {"gae_lambda": [0.9, 1]}},
+            InvalidArgumentError,
+            "gae_lambda is both a setting and swept",
+        ),
         ("ppo", "Counter-v0", {"speed": 1}, ConfigError, "settings: there is no setting 'speed'"),
         ("ppo", "Counter-v0", {"minibatches": 5}, ConfigError, "minibatches must divide"),
         ("ppo", "Counter-v0", {"params": {"nope": 1}}, EnvcoreError, "nope"),

@@ -52,8 +52,15 @@ def test_a_folder_is_claimed_once_and_found_again(tmp_path: Path) -> None:
 )
 def test_a_folder_of_another_run(tmp_path: Path, run: dict[str, Any], message: str) -> None:
     claim(tmp_path, {"seed": 3, "config": {}, **({"rewards": [0.0] * 10} if "rewards" in run else {})})
+    (tmp_path / run_folder.CHECKPOINT).touch()
     with pytest.raises(FileError, match=f"holds another run: {message}. Choose another folder"):
         claim(tmp_path, run)
+
+
+def test_another_run_takes_a_folder_in_which_nothing_has_been_saved(tmp_path: Path) -> None:
+    for seed in (3, 4):
+        claim(tmp_path, {"seed": seed})
+        assert run_folder.load(tmp_path, dict) == {"seed": seed}
 
 
 def test_folders_that_hold_no_run(tmp_path: Path) -> None:

@@ -153,7 +153,8 @@ def restored(folder: str | Path, run: Run, learner: Learner) -> tuple[Agents, Cu
     Raises:
       FileError: there is no checkpoint, it is damaged, or it does not fit the learner.
     """
-    path = Path(folder) / CHECKPOINT
+    if not (path := Path(folder) / CHECKPOINT).exists():
+        raise FileError(f"{folder} holds no trained agents yet: repeat the command that trains them.")
     tensors, curve = checkpoint.load(path, Curve)
     state = jax.eval_shape(each_agent(learner.init), run.starts)
     return checkpoint.restore(path, tensors, Agents(state, state.agent), run.keys), curve

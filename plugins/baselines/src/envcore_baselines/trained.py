@@ -78,12 +78,11 @@ class TrainedAgent:
           FileError: there is no checkpoint, it is damaged, or it does not fit the environment.
         """
         learner = run.learner(env, params)
-        # With randomized params, the checkpoint also contains the params of the running episodes.
-        at_last, _ = restored(folder, run, run.learner(*run.make()) if run.randomize else learner)
+        at_last, _ = restored(folder, run, run.learner(*run.make()))
         agents = at_last.best if best else at_last.state.agent
         expected = jax.eval_shape(jax.vmap(learner.init), run.starts).agent
         if jax.tree.map(np.shape, agents) != jax.tree.map(np.shape, expected):
-            raise FileError(f"the agents of {folder} do not fit {env.name}: they were trained with other spaces.")
+            raise FileError(f"the agents of {folder} do not fit {env.name}: they were trained in {run.env_id} with other spaces.")
         return cls.of_agents(run, env, params, learner, agents)
 
     @classmethod
@@ -216,10 +215,12 @@ def agents_of(name: str | Path, best: bool = False) -> list[TrainedAgent]:
     if Path(name).is_dir():
         run = Run.load(name)
         return TrainedAgent.of_run(run, *run.make(), name, best)
-    path = path_of(str(name))
+    if str(name) not in names():
+        meant = suggestions.hint(str(name), names())
+        raise FileError(f"{name} is neither the folder of a run nor an environment with a trained agent.{meant}")
     if best:
         raise InvalidArgumentError("best needs the folder of a run, because a shipped agent has no curve.")
-    return [TrainedAgent.of_file(path)]
+    return [load(str(name))]
 
 
 def player(env_id: str, env: Environment, params: Any, folder: str) -> TrainedAgent:
@@ -241,7 +242,7 @@ def path_of(env_id: str) -> Path:
     """
     if env_id not in names():
         meant = suggestions.hint(env_id, names()) or f" Trained agents: {', '.join(names())}."
-        raise FileError(f"{env_id} is neither an environment with a trained agent nor the folder of a run.{meant}")
+        raise FileError(f"there is no trained agent for {env_id}.{meant}")
     return FOLDER / f"{env_id}.safetensors"
 
 

@@ -200,7 +200,7 @@ def test_a_full_disk_is_one_line_and_the_run_continues(tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"ids": ["deep_see/1"]}, "bsuite has no experiment or setting 'deep_see/1': pass an id like 'deep_sea' or"),
+        ({"ids": ["deep_see/1"]}, "bsuite has no experiment or setting 'deep_see/1'. Did you mean 'deep_sea/1'"),
         ({"seed": -1}, "seed must be an integer from 0 to .* got -1"),
         ({"options": {"minst": {}}}, "options: bsuite has no experiment 'minst'"),
     ],

@@ -23,6 +23,9 @@ RUN = "run.json"
 CHECKPOINT = "checkpoint.safetensors"
 """The file with the state of the run."""
 
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = 80  # names of functions are longer than its 30
+
 
 @contextlib.contextmanager
 def claimed(folder: Path | None, run: Mapping[str, Any]) -> Generator[None]:
@@ -121,12 +124,13 @@ def _claimed(folder: Path, run: Mapping[str, Any]) -> Generator[None]:
     with locked(folder):
         wanted = json.loads(json.dumps(run))
         remove_unfinished(folder)
-        if (folder / RUN).exists():
-            if difference := _first_difference(load(folder, dict[str, Any]), wanted):
-                raise FileError(f"{folder} holds another run: its {difference}. Choose another folder.")
-        elif any(folder.iterdir()):
+        files = {each.name for each in folder.iterdir()}
+        difference = _first_difference(load(folder, dict[str, Any]), wanted) if RUN in files else "all"
+        if files and RUN not in files:
             raise FileError(f"{folder} holds other files. Choose an empty or a new folder.")
-        else:
+        if difference and len(files) > 1:
+            raise FileError(f"{folder} holds another run: its {difference}. Choose another folder.")
+        if difference:  # the folder is new, or nothing has been saved in it yet
             replace(folder / RUN, (json.dumps(wanted, indent=1) + "\n").encode())
         yield
 
@@ -141,5 +145,5 @@ def _first_difference(found: Mapping[str, Any], wanted: Mapping[str, Any], place
             there, here = dict(enumerate(there)), dict(enumerate(here))
         if isinstance(there, Mapping) and isinstance(here, Mapping):
             return _first_difference(there, here, f"{place}{name}.")
-        return f"{place}{name} is {reprlib.repr(there)}, not {reprlib.repr(here)}"
+        return f"{place}{name} is {_SHORT.repr(there)}, not {_SHORT.repr(here)}"
     return ""

@@ -43,6 +43,7 @@ def run(
     ids = only or runner.SWEEP
     with output.progress_of("bsuite", 1) as show:
         runner.run(make_agent, out, ids, seed=seed, progress=lambda played, total: show(played / total))
+    output.say(f"{out}: finished. For the scores: envcore bsuite score {out}")
 
 
 @app.command()

@@ -17,6 +17,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from envcore import suggestions
 from envcore.errors import InvalidArgumentError
 from envcore.files import replace
 from envcore.random import key_of
@@ -154,9 +155,7 @@ def _checked_ids(names: Iterable[str]) -> list[str]:
     for name in [names] if isinstance(names, str) else names:
         plain = str(name).removeprefix("bsuite/")
         if plain not in EXPERIMENTS and plain not in EPISODES:
-            raise InvalidArgumentError(
-                f"bsuite has no experiment or setting {name!r}: pass an id like 'deep_sea' or 'deep_sea/11'. "
-                "For all ids, see EXPERIMENTS, SWEEP and TAGS in envcore_bsuite.sweep."
-            )
+            meant = suggestions.hint(plain, [*EXPERIMENTS, *EPISODES]) or " `envcore list bsuite` shows all."
+            raise InvalidArgumentError(f"bsuite has no experiment or setting {name!r}.{meant}")
         found += EXPERIMENTS[plain].ids if plain in EXPERIMENTS else [plain]
     return list(dict.fromkeys(found))
