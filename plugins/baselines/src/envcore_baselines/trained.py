@@ -82,7 +82,7 @@ class TrainedAgent:
         agents = at_last.best if best else at_last.state.agent
         expected = jax.eval_shape(jax.vmap(learner.init), run.starts).agent
         if jax.tree.map(np.shape, agents) != jax.tree.map(np.shape, expected):
-            raise FileError(f"the agents of {folder} do not fit {env.name}: they were trained in {run.env_id} with other spaces.")
+            raise FileError(f"the agents of {folder} do not fit {env.name}: {run.env_id} has other spaces.")
         return cls.of_agents(run, env, params, learner, agents)
 
     @classmethod
