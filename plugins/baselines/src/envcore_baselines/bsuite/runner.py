@@ -155,7 +155,7 @@ def _checked_ids(names: Iterable[str]) -> list[str]:
     for name in [names] if isinstance(names, str) else names:
         plain = str(name).removeprefix("bsuite/")
         if plain not in EXPERIMENTS and plain not in EPISODES:
-            meant = suggestions.hint(plain, [*EXPERIMENTS, *EPISODES]) or " For all ids, see envcore_bsuite.sweep.SWEEP."
+            meant = suggestions.hint(plain, [*EXPERIMENTS, *EPISODES]) or " All ids: envcore_bsuite.sweep.SWEEP."
             raise InvalidArgumentError(f"bsuite has no experiment or setting {name!r}.{meant}")
         found += EXPERIMENTS[plain].ids if plain in EXPERIMENTS else [plain]
     return list(dict.fromkeys(found))
