@@ -6,7 +6,14 @@ import os
 import signal
 import sys
 import threading
+import time
 from types import FrameType
+
+_PATIENCE = 5.0
+"""Seconds that a signal may wait for imports."""
+
+_noticed: dict[int, float] = {}
+"""When each signal came first."""
 
 
 def main() -> None:
@@ -15,20 +22,23 @@ def main() -> None:
     Errors of envcore or of the operating system are printed in one line, with exit status 1. Ctrl-C prints one line and
     exits with 130. SIGTERM exits with 143.
     """
+    _noticed.clear()
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(signum) is not signal.SIG_IGN:  # as a shell sets SIGINT for its background jobs
+            signal.signal(signum, _stop)
     import warnings
 
     from envcore.errors import EnvcoreError, PluginWarning
 
     from envcore_cli.errors import Interrupted
 
-    for signum in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(signum) is not signal.SIG_IGN:  # as a shell sets SIGINT for its background jobs
-            signal.signal(signum, _stop)
     # `list` and `plugins` show broken plugins in their tables, so a warning would repeat that.
     warnings.simplefilter("ignore", PluginWarning)
     try:
         _run()
     except (Interrupted, KeyboardInterrupt):
+        if signal.SIGTERM in _noticed:
+            raise SystemExit(128 + signal.SIGTERM) from None
         sys.stderr.write("interrupted\n")
         raise SystemExit(130) from None
     except EnvcoreError as error:
@@ -51,21 +61,18 @@ def main() -> None:
 def _stop(signum: int, frame: FrameType | None) -> None:
     """Ends the command with an exception, so that unfinished files are removed and the terminal is restored.
 
-    During an import it ends at once, because an exception there may be lost, or crash the process. This is most of the
-    time before the command begins. In JAX's callback of the garbage collector, where exceptions are lost, it waits.
+    In an import, an exception may crash the process, and in JAX's callback of the garbage collector it is lost. So the
+    signal comes again until they have ended, but no longer than a few seconds: a user's module may import for hours.
     """
-    if frame and frame.f_code.co_name == "_xla_gc_callback":
-        threading.Timer(0.01, os.kill, (os.getpid(), signum)).start()
-        return
+    first = _noticed.setdefault(signum, time.monotonic())
     while frame and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+        if frame.f_code.co_name == "_xla_gc_callback":
+            break
         frame = frame.f_back
-    if frame:
-        if signum == signal.SIGINT:
-            os.write(2, b"interrupted\n")
-        os._exit(128 + signum)
-    from envcore_runs import signals
-
-    signals.stop(signum)
+    if frame and time.monotonic() - first < _PATIENCE:
+        threading.Timer(0.02, signal.raise_signal, (signum,)).start()
+    else:
+        raise KeyboardInterrupt  # for SIGTERM too, because plugins that end with SystemExit count as broken
 
 
 def _run() -> None:
