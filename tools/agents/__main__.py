@@ -17,7 +17,6 @@ from pathlib import Path
 
 import jax
 import numpy as np
-from envcore_baselines.run import Run
 from envcore_baselines.trained import FOLDER, TrainedAgent, episode_returns, names, path_of
 
 CHOOSING, MEASURING = 1_000_000, 2_000_000
@@ -56,8 +55,7 @@ def main() -> None:
 
 def best_of(folder: Path, num_episodes: int) -> TrainedAgent:
     """Returns the best agent of a run, after saving and loading, with the returns that it was selected by."""
-    run = Run.load(folder)
-    agents = [agent for best in (False, True) for agent in TrainedAgent.of_run(run, *run.make(), folder, best)]
+    agents = [agent for best in (False, True) for agent in TrainedAgent.of_run(folder, best=best)]
     return max((measured(agent, num_episodes, CHOOSING) for agent in agents), key=lambda agent: agent.mean_return)
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from flax import struct
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,3 +40,24 @@ class Guess:
 
     def act(self, agent: jax.Array, memory: Any, obs: Any, key: jax.Array, greedy: bool = False) -> tuple[Any, Any]:
         return self.env.action_space(self._params).sample(key), memory
+
+
+@struct.dataclass
+class Counted:
+    """Holds an object that differs between learners, like the optimizer in flax's `TrainState`."""
+
+    count: jax.Array
+    optimizer: Any = struct.field(pytree_node=False)
+
+
+class Optimizing(Guess):
+    def __init__(self, env: Any, params: Any, config: GuessConfig):
+        super().__init__(env, params, config)
+        self._optimizer = object()
+
+    def init(self, key: jax.Array) -> Any:
+        return GuessState(Counted(jnp.int32(0), self._optimizer))  # pyright: ignore
+
+    def update(self, state: Any) -> Any:
+        agent = state.agent.replace(count=state.agent.count + 4)
+        return GuessState(agent), {"returns": agent.count.astype(jnp.float32), "episodes": jnp.int32(1)}

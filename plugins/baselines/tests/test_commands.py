@@ -92,7 +92,7 @@ def test_params_that_are_drawn_for_each_episode(run: Run, tmp_path: Path) -> Non
     policy = ("--num-envs", "2", "--steps", "4", "--policy", f"trained:{out}")
     assert run("rollout", "Counter-v0", *policy)[0] == 0
     other = run("rollout", "Counter-v0", "--option", "goal=4", *policy)[2]
-    assert "do not fit Counter: Counter-v0 has other spaces." in other
+    assert "does not fit Counter: it is for Counter-v0 with options {}." in other
     assert "holds another run" in run(*train, "--randomize", "max_steps_in_episode=5,9")[2]
 
 

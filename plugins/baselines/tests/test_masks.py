@@ -189,5 +189,5 @@ def test_a_trained_agent_reads_the_masks_of_its_environment(tmp_path: Path) -> N
         for legal in range(4):
             obs["action_mask"] = jnp.arange(4) == legal
             assert each.policy(None, obs, KEY) == legal
-    with pytest.raises(InvalidArgumentError, match="needs action masks: pass observations of the agent's `env`"):
+    with pytest.raises(InvalidArgumentError, match="needs action masks: observe with its `env`"):
         agent.policy(None, env.reset(KEY)[0], KEY)

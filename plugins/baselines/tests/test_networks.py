@@ -74,7 +74,7 @@ def test_a_run_finds_it_again(run: Command, tmp_path: Path) -> None:
     found = envcore_baselines.train("ppo", "Counter-v0", network=Linear, out=tmp_path / "run", **SMALL)
     saved = Run.load(tmp_path / "run")
     assert saved.network == "own_network:Linear"
-    (agent,) = TrainedAgent.of_run(saved, *saved.make(), tmp_path / "run")
+    (agent,) = TrainedAgent.of_run(tmp_path / "run")
     jax.tree.map(np.testing.assert_array_equal, agent.agent, found.agents[0].agent)
     agent.save(tmp_path / "agent.safetensors")
     assert TrainedAgent.of_file(tmp_path / "agent.safetensors").run.network == "own_network:Linear"

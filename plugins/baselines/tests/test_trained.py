@@ -16,7 +16,6 @@ from envcore.errors import InvalidArgumentError
 from envcore.rollout import run_rollout, start_rollout
 from envcore.wrappers import RunningStatistics
 from envcore_baselines import trained
-from envcore_baselines.run import Run as PlannedRun
 from envcore_baselines.trained import TrainedAgent, episode_returns
 from envcore_runs import checkpoint
 from toy import Counter
@@ -76,9 +75,18 @@ def test_the_first_agent_of_a_run(run_folder: Path) -> None:
     env, params = Counter(), Counter().default_params
     agent = trained.player("Counter-v0", env, params, str(run_folder))
     assert (agent.run.seed, agent.run.num_seeds, agent.episodes) == (7, 1, 0)
-    other = TrainedAgent.of_run(PlannedRun.load(run_folder), env, params, run_folder)[1]
+    other = TrainedAgent.of_run(run_folder, env, params)[1]
     assert other.run.seed == 8
     assert any((x != y).any() for x, y in zip(*map(jax.tree.leaves, (agent.agent, other.agent)), strict=True))
+
+
+@pytest.mark.usefixtures("run")
+def test_agents_with_an_object_of_their_learner(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    envcore_baselines.train("guessing:Optimizing", "Counter-v0", out=out)
+    for env, params in ((None, None), (Counter(), Counter().default_params)):
+        (agent,) = TrainedAgent.of_run(out, env, params)
+        assert agent.agent.count == 40
 
 
 def test_a_saved_agent_plays_the_same(run_folder: Path, tmp_path: Path) -> None:

@@ -65,25 +65,32 @@ class TrainedAgent:
     episodes: int = 0
 
     @classmethod
-    def of_run(cls, run: Run, env: Environment, params: Any, folder: str | Path, best: bool = False) -> list[Self]:
+    def of_run(
+        cls, folder: str | Path, env: Environment | None = None, params: Any = None, *, best: bool = False
+    ) -> list[Self]:
         """Loads the agents of a run from its last checkpoint, in the order of the run. They share one learner.
 
         Args:
-          run: the run.
-          env, params: the environment and its params.
           folder: folder of the run.
+          env: the environment to play in. By default the one that they were trained in.
+          params: params of the environment, if you pass one.
           best: whether to load each agent from the best point of its curve instead.
 
         Raises:
-          FileError: there is no checkpoint, it is damaged, or it does not fit the environment.
+          FileError: the folder contains no training, its checkpoint is missing or damaged, or does not fit the
+            environment.
         """
-        learner = run.learner(env, params)
-        at_last, _ = restored(folder, run, run.learner(*run.make()))
+        run = Run.load(folder)
+        made = run.make()
+        learner = run.learner(*made)
+        at_last, _ = restored(folder, run, learner)
         agents = at_last.best if best else at_last.state.agent
-        expected = jax.eval_shape(jax.vmap(learner.init), run.starts).agent
-        if jax.tree.map(np.shape, agents) != jax.tree.map(np.shape, expected):
-            raise FileError(f"the agents of {folder} do not fit {env.name}: {run.env_id} has other spaces.")
-        return cls.of_agents(run, env, params, learner, agents)
+        if env is not None:
+            made, learner = (env, params), run.learner(env, params)
+            expected = jax.eval_shape(jax.vmap(learner.init), run.starts).agent
+            if list(map(np.shape, jax.tree.leaves(agents))) != [x.shape for x in jax.tree.leaves(expected)]:
+                raise FileError(f"{folder} does not fit {env.name}: it is for {run.env_id} with options {run.options}.")
+        return cls.of_agents(run, *made, learner, agents)
 
     @classmethod
     def of_agents(cls, run: Run, env: Environment, params: Any, learner: Learner, agents: Any) -> list[Self]:
@@ -170,10 +177,7 @@ class TrainedAgent:
         """
         has_masks = isinstance(self.env, ActionMaskObservation)
         if has_masks and not (isinstance(obs, dict) and obs.keys() == {"observation", "action_mask"}):
-            raise InvalidArgumentError(
-                f"the agent for {self.run.env_id} needs action masks: pass observations of the agent's `env`, "
-                "which include an action_mask."
-            )
+            raise InvalidArgumentError(f"the agent for {self.run.env_id} needs action masks: observe with its `env`.")
         return self.learner.act(self.agent, memory, as_observed(self.learner.env, obs, self.params), key, greedy=True)
 
     def policy(self, policy_params: Any, obs: Any, key: jax.Array) -> Any:
@@ -213,8 +217,7 @@ def agents_of(name: str | Path, best: bool = False) -> list[TrainedAgent]:
       InvalidArgumentError: you pass `best` for an agent that comes with this package, which has no curve.
     """
     if Path(name).is_dir():
-        run = Run.load(name)
-        return TrainedAgent.of_run(run, *run.make(), name, best)
+        return TrainedAgent.of_run(name, best=best)
     if str(name) not in names():
         meant = suggestions.hint(str(name), names())
         raise FileError(f"{name} is neither the folder of a run nor an environment with a trained agent.{meant}")
@@ -231,7 +234,7 @@ def player(env_id: str, env: Environment, params: Any, folder: str) -> TrainedAg
     """
     if not folder:
         return TrainedAgent.of_file(path_of(env_id), env, params)
-    return TrainedAgent.of_run(Run.load(folder), env, params, folder)[0]
+    return TrainedAgent.of_run(folder, env, params)[0]
 
 
 def path_of(env_id: str) -> Path:
@@ -269,8 +272,7 @@ def episode_returns(
       The returns, float32 (num_episodes,), and whether each episode ended within `MAX_STEPS`, bool (num_episodes,).
     """
     agents, keys = jax.tree.map(lambda x: x[None], (agent, key))
-    (returns,), (ended,) = play(learner, params, agents, keys, num_episodes, greedy)
-    return returns, ended
+    return jax.tree.map(lambda x: x[0], play(learner, params, agents, keys, num_episodes, greedy))
 
 
 def play(
@@ -311,5 +313,4 @@ def _narrowed(x: Any) -> Any:
     """Converts a matrix to float16 if its values fit. Keeps statistics, whose small variances would become zero."""
     if isinstance(x, RunningStatistics) or x.ndim < 2 or x.dtype != np.float32:
         return x
-    is_small = jnp.all(jnp.abs(x) <= np.finfo(np.float16).max)
-    return x.astype(np.float16) if is_small else x
+    return x.astype(np.float16) if jnp.all(jnp.abs(x) <= np.finfo(np.float16).max) else x

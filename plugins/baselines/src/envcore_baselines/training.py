@@ -146,7 +146,7 @@ def train(
     config = algorithms.config(algorithm, choice.found.spec.id, settings)
     grid = algorithms.grid(algorithm, sweep or {})
     if both := grid.keys() & settings.keys():
-        raise InvalidArgumentError(f"{both.pop()} is both a setting and swept: pass it once.")
+        raise InvalidArgumentError(f"{min(both)} is both a setting and swept: pass it once.")
     run = Run(
         algorithms.name_of("algorithm", algorithm, is_saved=is_saved),
         choice.title,

@@ -29,7 +29,9 @@ _SHORT.maxstring = 80  # names of functions are longer than its 30
 
 @contextlib.contextmanager
 def claimed(folder: Path | None, run: Mapping[str, Any]) -> Generator[None]:
-    """Creates the folder of a run, or checks that it belongs to this run. Locks it until the end of the block.
+    """Creates the folder of a run, or checks that it belongs to this run or that nothing has been saved.
+
+    Locks it until the end of the block.
 
     All processes of the command must call it.
 
@@ -52,10 +54,10 @@ def claimed(folder: Path | None, run: Mapping[str, Any]) -> Generator[None]:
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Generator[None]:
+def locked(folder: Path) -> Generator[bool]:
     """Locks a folder for this process until the end of the block, or until the process ends in any way.
 
-    Nothing is written. On Windows, and on file systems without locks for folders, this is a no-op.
+    Nothing is written. It yields whether the folder is locked: not on Windows, and on file systems without locks.
 
     Raises:
       FileError: the folder is already locked, by another process or in this one, or it cannot be opened.
@@ -63,12 +65,13 @@ def locked(folder: Path) -> Generator[None]:
     try:
         import fcntl
     except ImportError:
-        yield
+        yield False
         return
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError as error:
         raise FileError(f"cannot open {folder}: {error.strerror or error}.") from error
+    is_locked = True
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -77,8 +80,8 @@ def locked(folder: Path) -> Generator[None]:
                 f"another process is writing to {folder}: wait until it has ended, or choose another folder."
             ) from None
         except OSError:  # the file system has no locks
-            pass
-        yield
+            is_locked = False
+        yield is_locked
     finally:
         os.close(descriptor)
 
@@ -121,16 +124,17 @@ def _claimed(folder: Path, run: Mapping[str, Any]) -> Generator[None]:
         raise FileError(f"{folder} is not a folder. Choose an empty or a new folder.") from None
     except OSError as error:
         raise FileError(f"cannot create {folder}: {error.strerror or error}.") from error
-    with locked(folder):
+    with locked(folder) as is_locked:
         wanted = json.loads(json.dumps(run))
         remove_unfinished(folder)
         files = {each.name for each in folder.iterdir()}
-        difference = _first_difference(load(folder, dict[str, Any]), wanted) if RUN in files else "all"
         if files and RUN not in files:
             raise FileError(f"{folder} holds other files. Choose an empty or a new folder.")
-        if difference and len(files) > 1:
+        found = load(folder, dict[str, Any]) if files else None
+        if found and found != wanted and (len(files) > 1 or not is_locked):
+            difference = _first_difference(found, wanted)
             raise FileError(f"{folder} holds another run: its {difference}. Choose another folder.")
-        if difference:  # the folder is new, or nothing has been saved in it yet
+        if found != wanted:  # the folder is new, or nothing has been saved in it yet
             replace(folder / RUN, (json.dumps(wanted, indent=1) + "\n").encode())
         yield
 

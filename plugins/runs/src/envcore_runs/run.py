@@ -242,12 +242,5 @@ def _statistics(progress: Progress) -> EpisodeStatistics:
 def _result(
     plan: Plan, progress: Progress, resumed_after: int, seconds: float, compile_seconds: float
 ) -> RolloutResult:
-    return RolloutResult(
-        _statistics(progress),
-        progress.unfinished,
-        plan.num_envs,
-        progress.steps,
-        resumed_after,
-        seconds,
-        compile_seconds,
-    )
+    found, left = _statistics(progress), progress.unfinished
+    return RolloutResult(found, left, plan.num_envs, progress.steps, resumed_after, seconds, compile_seconds)

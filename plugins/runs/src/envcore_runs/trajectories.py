@@ -85,7 +85,6 @@ class Trajectories:
         if num_steps:
             self._shards = _shards_of(File(self._folder / MANIFEST), num_steps)
         try:
-            self._folder.mkdir(exist_ok=True)
             if distributed.is_first():
                 remove_unfinished(self._folder)
                 for each in {*self._folder.glob("*.safetensors")} - {self._folder / x.file for x in self._shards}:
@@ -111,6 +110,7 @@ class Trajectories:
             name = f"step-{first_step:012}-env-{first_env:08}.safetensors"
             self._shards.append(Shard(name, first_step, num_steps, first_env, num_envs))
             if process == jax.process_index():
+                self._folder.mkdir(exist_ok=True)
                 replace(self._folder / name, save(arrays))
 
     def save(self, num_steps: int) -> None:

@@ -71,7 +71,7 @@ def run(
         raise InvalidArgumentError(f"options: bsuite has no experiment {unknown.pop()!r}.")
     folder, show = Path(results_dir).absolute(), progress or (lambda played, total: None)
     about = {"agent": name_of(make_agent), "seed": int(seed), "options": described(options)}
-    with claimed(folder, about), memory.explained("this agent", "Choose fewer settings at once."):
+    with claimed(folder, about), memory.explained("this agent", "Choose fewer settings at once, in a new folder."):
         path = folder / CHECKPOINT
         first = checkpoint.load(path, _Saved)[1].ids if path.exists() else []
         finished = {each for each in wanted if each not in first and _is_finished(folder, each)}
