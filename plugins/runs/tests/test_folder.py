@@ -101,5 +101,9 @@ class TestLocked:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
         monkeypatch.setattr(fcntl, "flock", unsupported)
-        with locked(tmp_path), locked(tmp_path):
-            pass
+        with locked(tmp_path) as first, locked(tmp_path) as second:
+            assert not first
+            assert not second
+        claim(tmp_path, {"seed": 3})
+        with pytest.raises(FileError, match="holds another run: its seed is 3, not 4"):  # which may be starting
+            claim(tmp_path, {"seed": 4})
