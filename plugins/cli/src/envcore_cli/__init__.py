@@ -65,9 +65,8 @@ def _stop(signum: int, frame: FrameType | None) -> None:
     signal comes again until they have ended, but no longer than a few seconds: a user's module may import for hours.
     """
     first = _noticed.setdefault(signum, time.monotonic())
-    while frame and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
-        if frame.f_code.co_name == "_xla_gc_callback":
-            break
+    places = {"<frozen importlib._bootstrap>", "_xla_gc_callback"}
+    while frame and places.isdisjoint((frame.f_code.co_filename, frame.f_code.co_name)):
         frame = frame.f_back
     if frame and time.monotonic() - first < _PATIENCE:
         threading.Timer(0.02, signal.raise_signal, (signum,)).start()
