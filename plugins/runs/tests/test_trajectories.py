@@ -11,11 +11,11 @@ import jax
 import numpy as np
 import pytest
 import toy
-from envcore.errors import InvalidArgumentError
+from envcore.errors import FileError, InvalidArgumentError
 from envcore.rollout import random_policy, run_rollout, start_rollout
 from envcore.wrappers import Batched
 from envcore_runs.trajectories import checked_names
-from rollouts import RECORD, recorded, saved
+from rollouts import RECORD, recorded, saved, stops_after
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -77,6 +77,16 @@ def test_the_manifest_says_what_was_recorded(tmp_path: Path) -> None:
         "steps_recorded": 100,
         "arrays": {"action": {"dtype": "int32", "shape": []}, "obs": {"dtype": "float32", "shape": [5]}},
     }
+
+
+def test_a_file_in_place_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        stops_after(patch, 0, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            saved(tmp_path, record=RECORD)
+    (tmp_path / "trajectories").touch()
+    with pytest.raises(FileError, match="trajectories is not a folder"):
+        saved(tmp_path, record=RECORD)
 
 
 def test_names_of_parts() -> None:

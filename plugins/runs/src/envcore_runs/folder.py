@@ -31,9 +31,7 @@ _SHORT.maxstring = 80  # names of functions are longer than its 30
 def claimed(folder: Path | None, run: Mapping[str, Any]) -> Generator[None]:
     """Creates the folder of a run, or checks that it belongs to this run or that nothing has been saved.
 
-    Locks it until the end of the block.
-
-    All processes of the command must call it.
+    Locks it until the end of the block. All processes of the command must call it.
 
     Args:
       folder: path of the folder. None does nothing.
@@ -116,14 +114,23 @@ def load(folder: str | Path, kind: type[T]) -> T:
     return File(path).read(kind)
 
 
-@contextlib.contextmanager
-def _claimed(folder: Path, run: Mapping[str, Any]) -> Generator[None]:
+def create(folder: Path) -> None:
+    """Creates a folder, if it does not exist.
+
+    Raises:
+      FileError: it cannot be created, or is something else.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
         raise FileError(f"{folder} is not a folder. Choose an empty or a new folder.") from None
     except OSError as error:
         raise FileError(f"cannot create {folder}: {error.strerror or error}.") from error
+
+
+@contextlib.contextmanager
+def _claimed(folder: Path, run: Mapping[str, Any]) -> Generator[None]:
+    create(folder)
     with locked(folder) as is_locked:
         wanted = json.loads(json.dumps(run))
         remove_unfinished(folder)

@@ -26,6 +26,7 @@ from safetensors import safe_open
 from safetensors.numpy import save
 
 from envcore_runs import distributed
+from envcore_runs.folder import create
 from envcore_runs.records import File
 
 TRAJECTORIES, MANIFEST = "trajectories", "manifest.json"
@@ -110,7 +111,7 @@ class Trajectories:
             name = f"step-{first_step:012}-env-{first_env:08}.safetensors"
             self._shards.append(Shard(name, first_step, num_steps, first_env, num_envs))
             if process == jax.process_index():
-                self._folder.mkdir(exist_ok=True)
+                create(self._folder)
                 replace(self._folder / name, save(arrays))
 
     def save(self, num_steps: int) -> None:
